@@ -23,7 +23,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 
 RECORDS = 100_000
 REPEATS = 5
@@ -87,7 +87,7 @@ def grow(session: Path, agents: int, runs: int) -> int:
     with metrics.open("wb") as file:
         for trial in trials[:-1]:
             own = {"trial": trial.id, "run": trial.run, "agent": trial.number}
-            file.write(sealed(record.model_copy(update=own).model_dump_json()) + b"\n")
+            file.write(add_checksum(record.model_copy(update=own).model_dump_json()) + b"\n")
     return metrics.stat().st_size
 
 

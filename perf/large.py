@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.session.experiment import stable_id
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 
 COMMAND = Path(sys.executable).parent / "swarm-bench"
 REPOSITORY = Path(__file__).parents[1] / "swarm_bench" / "core"
@@ -107,7 +107,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _sealed(line: dict[str, Any]) -> bytes:
-    return sealed(json.dumps(line, separators=(",", ":"))) + b"\n"
+    return add_checksum(json.dumps(line, separators=(",", ":"))) + b"\n"
 
 
 def _copied(trial: dict[str, Any], run: int, copy: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.scorers import Answer, scored, scorers
+from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, load_scorers, score_answer
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.outcome import Outcome, Retrieved
 from swarm_bench.core.session.experiment import Repository
@@ -74,7 +74,7 @@ def line(chance: random.Random, path: str, defined: Definition, words: list[str]
     return chance.choice(ways)
 
 
-def answers(defined: dict[str, list[Definition]]) -> Iterator[Answer]:
+def answers(defined: dict[str, list[Definition]]) -> Iterator[ScorableAnswer]:
     """Write the answers with their transcripts."""
     paths = list(defined)
     names = sorted({each.own_name for listed in defined.values() for each in listed})
@@ -104,7 +104,7 @@ def answers(defined: dict[str, list[Definition]]) -> Iterator[Answer]:
         )
         outcome = Outcome(cause=Cause.FINISHED, text=text, retrieved=calls)
         task = Task(id=f"t{number % KEYS}", title="t", prompt=f"What is {number % KEYS}?", key=key)
-        yield Answer(
+        yield ScorableAnswer(
             outcome=outcome, task=task, tasks=(), groups={}, workspace=WORKSPACE, commit=None
         )
 
@@ -112,10 +112,10 @@ def answers(defined: dict[str, list[Definition]]) -> Iterator[Answer]:
 def run(folder: Path) -> None:
     """Score them once; prints the processor time."""
     repository, answers = pickle.loads((folder / "answers").read_bytes())
-    every = scorers()
+    every = load_scorers()
     started = time.process_time()
     with Trees(repository=repository) as trees:
-        results = [scored(every, answer, trees, ()) for answer in answers]
+        results = [score_answer(every, answer, trees, ()) for answer in answers]
     assert not any(result.failures for result in results)
     print(time.process_time() - started)
 

@@ -15,8 +15,8 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.report.document import Bullets, Document, Fact, Grid, Section
-from swarm_bench.engine.benchmark import Benchmark, blaming, find_benchmark
-from swarm_bench.engine.scoring import usable
+from swarm_bench.engine.benchmark import Benchmark, find_benchmark, wrap_benchmark_errors
+from swarm_bench.engine.scoring import check_scorers
 from swarm_bench.reports.markdown import render
 
 
@@ -31,14 +31,14 @@ def describe(name: str) -> str:
     Raises `UnknownName`, and `ConfigError` for what cannot be used.
     """
     benchmark = find_benchmark(name)
-    with blaming(name, "cannot be shown"):
+    with wrap_benchmark_errors(name, "cannot be shown"):
         return render(_build_page(name, benchmark))
 
 
 def render_schema(name: str) -> str:
     """Return the JSON schema of a benchmark's properties. Raises as `describe` does."""
     benchmark = find_benchmark(name)
-    with blaming(name, "cannot be shown"):
+    with wrap_benchmark_errors(name, "cannot be shown"):
         return json.dumps(benchmark.properties.model_json_schema(), indent=2) + "\n"
 
 
@@ -69,7 +69,7 @@ def _build_page(name: str, benchmark: Benchmark) -> Document:
             *_build_row_sections(benchmark),
             _build_section("Scorers", ("Name", "Version", "Keys"), [
                 (scorer.name, str(scorer.version), ", ".join(scorer.keys))
-                for scorer in usable(benchmark.scorers())
+                for scorer in check_scorers(benchmark.scorers())
             ]),
         ),
     )  # fmt: skip

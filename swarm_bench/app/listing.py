@@ -60,7 +60,7 @@ def _add_canopy(listing: Listing) -> Listing:
     if listing.problem is not None:
         return listing
     (mode,) = modes.find_modes([listing.source])
-    if not modes.uses(mode, "canopy_mcp"):
+    if not modes.has_placeholder(mode, "canopy_mcp"):
         return listing
     options = settings.load({}).settings
     try:

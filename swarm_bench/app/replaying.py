@@ -11,7 +11,7 @@ from swarm_bench.app.notices import tell_prices
 from swarm_bench.app.setup.folders import create_warn, open_work_folder
 from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.setup.resolving import anchor_paths
-from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as
+from swarm_bench.benchmarks.swarm.plan.swarms import cut_to_started
 from swarm_bench.config.annotations import flag
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved, Settings
@@ -108,7 +108,7 @@ def _limit_to_recorded(recorded_session: Recorded) -> Experiment:
     """Return the recorded experiment; of one that ended before its tasks did, at its verdict or at
     `--max-cost`, nothing after that is planned. A recording has no verdicts."""
     recorded_experiment = recorded_session.recording.experiment
-    started_part = as_far_as(
+    started_part = cut_to_started(
         recorded_experiment, {trial.agent for trial in recorded_session.trials.values()}
     )
     if len(started_part.tasks) == len(recorded_experiment.tasks):

@@ -14,7 +14,12 @@ from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.demands import list_scorer_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.scorers import Answer, called_for, scored, scorers
+from swarm_bench.benchmarks.swarm.scorers import (
+    ScorableAnswer,
+    load_scorers,
+    score_answer,
+    select_scorers,
+)
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.outcome import Outcome
@@ -27,9 +32,9 @@ from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Cause
 from swarm_bench.datasets.suites import Suite, find_suite
-from swarm_bench.engine.plan import groups_of
-from swarm_bench.engine.scoring import Scored
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.engine.plan import iterate_groups
+from swarm_bench.engine.scoring import ScoringResult
+from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.source.references.snapshot import snapshot_of
 
 _ABSOLUTE = re.compile(r"/[^\s\"'`<>()\[\]{},;|]{1,400}")
@@ -60,7 +65,7 @@ def rescore_agents(folder: SessionFolder, request: RescoreRequest) -> None:
     with Trees(repository=repository) as trees:
         rescorer = _TrialRescorer(
             experiment=experiment,
-            scorers=scorers(experiment.scorers),
+            scorers=load_scorers(experiment.scorers),
             trees=trees,
             agent=load_adapter(experiment),
         )
@@ -68,7 +73,7 @@ def rescore_agents(folder: SessionFolder, request: RescoreRequest) -> None:
     if not lines:
         raise UsageError(f"{folder.path} has no answers that could be scored; run it first")
     if suite is not None:
-        folder.supersede_experiment(storable(experiment))
+        folder.supersede_experiment(make_storable(experiment))
     folder.append_rescored(lines)
 
 
@@ -108,7 +113,7 @@ class _TrialRescorer:
         """Yield a line for each trial that scorers have something to say about."""
         places = {
             trial.id: (trial.case, swarm.commit)
-            for swarm in groups_of(plan(self.experiment))
+            for swarm in iterate_groups(plan(self.experiment))
             for trial in swarm.trials
         }
         groups = task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
@@ -120,7 +125,7 @@ class _TrialRescorer:
         for trial in trials:
             task, commit = places[trial.trial or ""]
             recorded_outcome = Outcome(cause=trial.cause or Cause.ADAPTER_FAILED, text="")
-            answer = Answer(
+            answer = ScorableAnswer(
                 outcome=recorded_outcome,
                 task=task,
                 tasks=self.experiment.tasks,
@@ -128,7 +133,7 @@ class _TrialRescorer:
                 workspace="",
                 commit=commit,
             )
-            if selected := called_for(self.scorers, answer):
+            if selected := select_scorers(self.scorers, answer):
                 if task.key != keys_before.get(task.id):
                     trial = trial.model_copy(update={"scores": None})
                 yield self._rescore_trial(trial, answer, selected, streams.get(trial.key))
@@ -136,13 +141,13 @@ class _TrialRescorer:
     def _rescore_trial(
         self,
         trial: TrialRecord,
-        answer: Answer,
+        answer: ScorableAnswer,
         selected: Collection[Scorer],
         stream: Stream | None,
     ) -> Rescored:
         unread = None
         try:
-            result = scored(self.scorers, self._read(answer, stream), self.trees, ())
+            result = score_answer(self.scorers, self._read(answer, stream), self.trees, ())
         except HarnessError as error:
             unread = str(error)
             result = _keep_scores(trial, selected, unread)
@@ -152,7 +157,7 @@ class _TrialRescorer:
             attempt=trial.attempt,
             rescored_at=datetime.now(UTC),
             swarm_bench=own_version(),
-            **vars(result.own),
+            **vars(result.own_scores),
             unscored_characters=result.unscored_characters,
             scores=result.scores,
             missing_scores=result.missing,
@@ -160,7 +165,7 @@ class _TrialRescorer:
             unread=unread,
         )
 
-    def _read(self, answer: Answer, stream: Stream | None) -> Answer:
+    def _read(self, answer: ScorableAnswer, stream: Stream | None) -> ScorableAnswer:
         """Read the answer from what its agent printed. Raises `HarnessError` when that, or the
         files that it is about, cannot be read; its text is a clause."""
         if self.agent is None:
@@ -199,7 +204,7 @@ def _find_prefix(path: str, files: frozenset[str]) -> str | None:
     return next((path[:cut] for cut in cuts if path[cut + 1 :] in files), None)
 
 
-def _keep_scores(trial: TrialRecord, selected: Iterable[Scorer], reason: str) -> Scored:
+def _keep_scores(trial: TrialRecord, selected: Iterable[Scorer], reason: str) -> ScoringResult:
     """Return the scores of a record whose answer cannot be read; what it lacks is missing. A
     scorer of which it has some stays as it was then: it did not look at the rest."""
     own_scores = OwnScores.model_validate(vars(trial), extra="ignore")
@@ -208,8 +213,8 @@ def _keep_scores(trial: TrialRecord, selected: Iterable[Scorer], reason: str) ->
     keys = [key for scorer in silent for key in scorer.keys if key not in vars(own_scores)]
     missing = {key: reason for key in keys if key not in recorded_scores}
     missing |= {key: text for key, text in reasons.items() if key in recorded_scores}
-    return Scored(
-        own=own_scores,
+    return ScoringResult(
+        own_scores=own_scores,
         unscored_characters=trial.unscored_characters,
         scores={**dict.fromkeys(keys), **recorded_scores} or None,
         missing=missing or None,

@@ -23,7 +23,7 @@ from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.plan import Block, groups_of
+from swarm_bench.engine.plan import Block, iterate_groups
 
 Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | WrongAddress
 """Errors that end a session in order, before its end."""
@@ -54,17 +54,19 @@ class EndCounts:
 
 def list_silent_arms(folder: Folder[Any, Any], plan: Sequence[Block[Case]]) -> tuple[str, ...]:
     """Return the arms none of whose trials gave an answer."""
-    answered_ids = {head.trial for head in folder.records.heads() if head.cause is Cause.FINISHED}
+    answered_ids = {
+        head.trial for head in folder.records.read_heads() if head.cause is Cause.FINISHED
+    }
     by_arm = defaultdict[str, set[str]](set)
-    for group in groups_of(plan):
+    for group in iterate_groups(plan):
         by_arm[group.arm] |= {trial.id for trial in group.trials}
     return tuple(arm for arm, trials in by_arm.items() if not trials & answered_ids)
 
 
 def count_ends(folder: Folder[Any, Any], plan: Sequence[Block[Any]]) -> EndCounts:
     """Read how the trials of the plan ended. Other records do not count."""
-    planned = [trial.id for group in groups_of(plan) for trial in group.trials]
-    causes = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
+    planned = [trial.id for group in iterate_groups(plan) for trial in group.trials]
+    causes = {head.trial: head.cause for head in folder.records.read_heads() if head.conclusive}
     end_causes = Counter(cause for trial in planned if (cause := causes.get(trial)))
     return EndCounts(causes=end_causes, unfinished=len(planned) - end_causes.total())
 

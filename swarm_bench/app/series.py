@@ -16,7 +16,7 @@ from swarm_bench.app.stored.agents import write_summary
 from swarm_bench.app.stored.series import write_series_summary
 from swarm_bench.app.trust.withheld import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.series_folder import member_folder, series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import find_sessions, member_folder
 from swarm_bench.config.settings import Continued, Member, Resolved
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
@@ -101,7 +101,7 @@ def is_series(resolved: Resolved, design: Design) -> bool:
     """Tell whether the call is about a series: it has several sizes, or continues one."""
     settings = resolved.settings
     if settings.resume is not None:
-        return bool(series_sessions(Path(settings.resume)))
+        return bool(find_sessions(Path(settings.resume)))
     has_sizes = design.several_sizes and len(settings.agents) > 1
     # The agents of a recording are those of the session that was recorded.
     return has_sizes and not isinstance(load_agent(resolved), Replays)
@@ -128,12 +128,12 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
     read = dict[int, SessionData]()
     try:
         stop_error = _run_sizes(resolved, design, folder, results, read, emit)
-        if stop_error and not series_sessions(folder):
+        if stop_error and not find_sessions(folder):
             raise stop_error
         summary = _write_summaries(folder, read, stop_error)
     finally:
-        if not series_sessions(folder):
-            SessionFolder(folder).unmake()
+        if not find_sessions(folder):
+            SessionFolder(folder).remove_if_empty()
     return SeriesResult(
         folder=folder,
         design=design,
@@ -180,7 +180,7 @@ def _write_summaries(
     """Write the summary on top, and that of a session which was cut off before it could."""
     try:
         if stop_error:
-            for size, member in series_sessions(folder).items():
+            for size, member in find_sessions(folder).items():
                 if size not in read:
                     write_summary(member)
         return write_series_summary(folder, read)

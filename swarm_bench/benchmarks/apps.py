@@ -9,16 +9,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, of_answer, pass_metrics
-from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
+from swarm_bench.benchmarks.cases.problems import Judging, Problem, run_tests
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, program
+from swarm_bench.benchmarks.cases.texts import cut, find_program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import SECONDS, SEPARATE_PROCESS
 
 STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
-_SHOWN = 2
+_EXAMPLES = 2
 _INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
 _READS_AND_PRINTS = re.compile(
     r"\A(?=.*\b(?:input|stdin|fileinput|open|read)\b)(?=.*\b(?:print|stdout|write|open)\b)", re.S
@@ -41,7 +41,7 @@ _SHOTS = (
 _KEYS = ("problem_type1", "solution_type1", "problem_type2", "solution_type2")
 
 
-def _laid_out(value: Any) -> Any:
+def _write_examples(value: Any) -> Any:
     """Return the text of two examples, of JSON as the bigcode harness has it. Raises
     `ValueError`."""
     try:
@@ -53,10 +53,10 @@ def _laid_out(value: Any) -> Any:
     texts = [examples.get(key) for key in _KEYS]
     if examples.keys() != {*_KEYS} or not all(isinstance(text, str) and text for text in texts):
         raise ValueError(f"must have {', '.join(_KEYS)} as JSON, each of them a text")
-    read, read_code, called, called_code = texts
+    read, read_code, call, called_code = texts
     return (
         f"Implement answers to the following questions:\nQUESTION:\n{read}{_INPUT}\nANSWER:\n"
-        f"{read_code}\nQUESTION:\n{called}{_CALL}\nANSWER:\n{called_code}"
+        f"{read_code}\nQUESTION:\n{call}{_CALL}\nANSWER:\n{called_code}"
     )
 
 
@@ -72,12 +72,12 @@ class Task(BaseModel):
 
     @field_validator("solutions", mode="before")
     @classmethod
-    def _listed(cls, written: object) -> object:
+    def _read_list(cls, value: object) -> object:
         """Read the list within the text; a problem without answers may have an empty one."""
-        if not isinstance(written, str):
-            return written
+        if not isinstance(value, str):
+            return value
         try:
-            return json.loads(written or "[]")
+            return json.loads(value or "[]")
         except (ValueError, RecursionError) as error:
             raise ValueError("must be a JSON list within a text") from error
 
@@ -112,7 +112,7 @@ class Apps(ModelBenchmark):
     level: Literal["all", "introductory", "interview", "competition"] = Field(
         default="all", description="Difficulty of the problems."
     )
-    shots: Annotated[str, BeforeValidator(_laid_out)] = Field(
+    shots: Annotated[str, BeforeValidator(_write_examples)] = Field(
         default=_SHOTS,
         description=f"Two examples of few-shot: their text, or JSON with {', '.join(_KEYS)}.",
     )
@@ -132,19 +132,19 @@ class Apps(ModelBenchmark):
         """Refuse examples that nobody is shown, and those whose answers are not two."""
         if self.setup != "few-shot":
             return self.without_effect("shots", "with setup=finetuning")
-        if (number := self.shots.count(_ANSWER)) == _SHOWN:
+        if (number := self.shots.count(_ANSWER)) == _EXAMPLES:
             return {}
         return {
-            "shots": f"must have {_SHOWN} lines that begin with ANSWER:, one before each answer, "
-            f"and has {number or 'none'}; fix it"
+            "shots": f"must have {_EXAMPLES} lines that begin with ANSWER:, one before each "
+            f"answer, and has {number or 'none'}; fix it"
         }
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each problem of the level; a part is a difficulty."""
-        wanted = (row for row in rows if self.level in ("all", row.difficulty))
+        selected = (row for row in rows if self.level in ("all", row.difficulty))
         return (
-            RowCase(id=str(row.problem_id), title=_title(row), part=row.difficulty, row=row)
-            for row in wanted
+            RowCase(id=str(row.problem_id), title=_make_title(row), part=row.difficulty, row=row)
+            for row in selected
         )
 
     def faults(self, rows: Sequence[Any]) -> Sequence[str]:
@@ -152,15 +152,15 @@ class Apps(ModelBenchmark):
         broken = [str(row.problem_id) for row in rows if Problem.read(row.input_output) is None]
         if not broken:
             return ()
-        some = ", ".join(broken[:_MOST_NAMED]) + (" and others" if broken[_MOST_NAMED:] else "")
+        named = ", ".join(broken[:_MOST_NAMED]) + (" and others" if broken[_MOST_NAMED:] else "")
         return (
             f"The tests of {len(broken)} of {len(rows)} problems cannot be read, and no answer to "
-            f"them has a figure: {some}.",
+            f"them has a figure: {named}.",
         )
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Put the problem, with the form that a program must have."""
-        prompt, solutions = self._prompt(case.row), case.row.solutions
+        prompt, solutions = self._write_prompt(case.row), case.row.solutions
         sampling = self.sampling(*STOPS) if way == "text" else self.sampling()
         reference = solutions[0] if solutions else None
         if way == "text":
@@ -174,7 +174,7 @@ class Apps(ModelBenchmark):
         if way == "chat":
             problem = Problem.read(case.row.input_output)
             function = problem.function if problem else None
-            return program(
+            return find_program(
                 completion.text, names=(function,) if function else (), sign=_READS_AND_PRINTS
             )
         marks = 1 + (self.shots.count(_ANSWER) if self.setup == "few-shot" else 0)
@@ -196,7 +196,7 @@ class Apps(ModelBenchmark):
             in_all=self.timeout_in_all,
             parity=self.parity,
         )
-        became = await outcomes(judging, problem, prediction)
+        became = await run_tests(judging, problem, prediction)
         right = [outcome > 0 for outcome in became.tests]
         end = "timeout" if became.timed_out else "passed" if all(right) else "failed"
         share = sum(right) / len(right)
@@ -207,8 +207,10 @@ class Apps(ModelBenchmark):
         """Return pass@k, and the two accuracies of the original."""
         return (
             *pass_metrics(1, 10, 100),
-            _accuracy("avg_accuracy", "Average accuracy", "share", "Share of tests that pass."),
-            _accuracy(
+            _make_accuracy(
+                "avg_accuracy", "Average accuracy", "share", "Share of tests that pass."
+            ),
+            _make_accuracy(
                 "strict_accuracy",
                 "Strict accuracy",
                 PASSED,
@@ -218,18 +220,18 @@ class Apps(ModelBenchmark):
 
     def lesson(self, case: RowCase) -> str:
         """Return the problem with its first answer."""
-        return self._prompt(case.row) + next(iter(case.row.solutions), "")
+        return self._write_prompt(case.row) + next(iter(case.row.solutions), "")
 
-    def _prompt(self, row: Task) -> str:
+    def _write_prompt(self, row: Task) -> str:
         problem = Problem.read(row.input_output)
-        called = problem is not None and problem.function is not None
-        form = _CALL if called is not self.swap_labels else _INPUT
+        is_call = problem is not None and problem.function is not None
+        form = _CALL if is_call is not self.swap_labels else _INPUT
         blank = "\n" if self.blank_before_starter and row.starter_code else ""
         text = f"\nQUESTION:\n{row.question}{blank}{row.starter_code}{form}\nANSWER:\n"
         return f"{self.shots}\n{text}" if self.setup == "few-shot" else text
 
 
-def _accuracy(key: str, title: str, score: str, definition: str) -> Metric:
+def _make_accuracy(key: str, title: str, score: str, definition: str) -> Metric:
     return answer_share(
         key,
         title,
@@ -240,5 +242,5 @@ def _accuracy(key: str, title: str, score: str, definition: str) -> Metric:
     )
 
 
-def _title(row: Task) -> str:
+def _make_title(row: Task) -> str:
     return " ".join(row.question.split())[:100]

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
-from swarm_bench.benchmarks.cases.python_code import compiles, defines, parsed
+from swarm_bench.benchmarks.cases.python_code import compiles, defines, parse_python
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, program
+from swarm_bench.benchmarks.cases.texts import cut, find_program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import SECONDS, SEPARATE_PROCESS, PythonTests, check
@@ -58,7 +58,7 @@ class HumanEval(ModelBenchmark):
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Have the function completed, or written whole where models chat."""
-        row, prompt = case.row, self._prompt(case)
+        row, prompt = case.row, self._write_prompt(case)
         sampling = self.sampling(*STOPS) if way == "text" else self.sampling()
         if way == "text":
             solution = ("\n" if self.parity else "") + row.canonical_solution
@@ -70,31 +70,31 @@ class HumanEval(ModelBenchmark):
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the program: what was asked, and the answer up to the first stop word."""
         if way == "chat":
-            return self._from_chat(case, completion)
-        prompt, code = self._prompt(case), cut(completion, STOPS)
+            return self._read_chat(case, completion)
+        prompt, code = self._write_prompt(case), cut(completion, STOPS)
         has_prompt = completion.whole and code.startswith(prompt.strip())
         return code if has_prompt else prompt + code
 
-    def _from_chat(self, case: RowCase, completion: Completion) -> str:
+    def _read_chat(self, case: RowCase, completion: Completion) -> str:
         name = case.row.entry_point
-        code = program(completion.text, names=(name,))
+        code = find_program(completion.text, names=(name,))
         if not defines(code, name):
-            return self._with_body(case, replace(completion, text=code))
-        return self._before(case.row) + code  # imports, and functions to be used
+            return self._add_body(case, replace(completion, text=code))
+        return self._read_head(case.row) + code  # imports, and functions to be used
 
-    def _with_body(self, case: RowCase, body: Completion) -> str:
+    def _add_body(self, case: RowCase, body: Completion) -> str:
         """Put a body behind the prompt, with the indentation that a server took from its first
         line, or a model from all."""
-        prompt, code = self._prompt(case), body.text
+        prompt, code = self._write_prompt(case), body.text
         forms = (code, f"    {code}", indent(code, "    "))
-        own = next((it for it in forms if compiles(prompt + it)), code)
-        return prompt + cut(replace(body, text=own), STOPS)
+        body_code = next((form for form in forms if compiles(prompt + form)), code)
+        return prompt + cut(replace(body, text=body_code), STOPS)
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Run the tests of the row on the program."""
         row = case.row
         assert tools.environment
-        preamble = self._preamble(case, prediction)
+        preamble = self._find_preamble(case, prediction)
         checked = await check(
             tools.environment,
             PythonTests(
@@ -121,19 +121,19 @@ class HumanEval(ModelBenchmark):
         """Return the tests, as the bigcode harness stores them."""
         return f"\n{case.row.test}\ncheck({case.row.entry_point})"
 
-    def _preamble(self, case: RowCase, prediction: str) -> str:
+    def _find_preamble(self, case: RowCase, prediction: str) -> str:
         """Return what stands before the function in the row, if the program begins with it: an
         answer may say `from __future__`, which has to come first."""
-        before = self._before(case.row)
-        if parsed(before) is None:  # a decorator, say
+        head = self._read_head(case.row)
+        if parse_python(head) is None:  # a decorator, say
             return ""
-        stripped = (before, before.lstrip())  # the latter in parity
+        stripped = (head, head.lstrip())  # the latter in parity
         return next((text for text in stripped if prediction.startswith(text)), "")
 
     @staticmethod
-    def _before(row: Function) -> str:
+    def _read_head(row: Function) -> str:
         head = f"def {row.entry_point}("
         return row.prompt.partition(head)[0] if head in row.prompt else ""
 
-    def _prompt(self, case: RowCase) -> str:
+    def _write_prompt(self, case: RowCase) -> str:
         return str(case.row.prompt.strip() if self.parity else case.row.prompt)

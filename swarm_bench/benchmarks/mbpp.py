@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
-from swarm_bench.benchmarks.cases.python_code import definitions, parsed
+from swarm_bench.benchmarks.cases.python_code import find_definitions, parse_python
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, program
+from swarm_bench.benchmarks.cases.texts import cut, find_program
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
@@ -37,7 +37,7 @@ class Function(BaseModel):
     @classmethod
     def _is_python(cls, code: str) -> str:
         """Refuse what nobody could run: the prompt has the names that it defines."""
-        if parsed(code) is None:
+        if parse_python(code) is None:
             raise ValueError("is no Python")
         return code
 
@@ -86,15 +86,17 @@ class Mbpp(ModelBenchmark):
                 f"--dataset: models are tested on the rows with a task_id from {FIRST} to {LAST}, "
                 "and there is none; give other rows"
             )
-        return (RowCase(id=str(row.task_id), title=_title(row.text), row=row) for row in tested)
+        return (
+            RowCase(id=str(row.task_id), title=_make_title(row.text), row=row) for row in tested
+        )
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Have the function written below its description."""
         code = case.row.code
         if way == "text":
             sampling = self.sampling(*self._stops)
-            return Ask(prompt=self._prompt(case.row), sampling=sampling, reference=code)
-        text = f"{_with_tests(case.row)}\n\nAnswer with the Python code alone, in one code block."
+            return Ask(prompt=self._write_prompt(case.row), sampling=sampling, reference=code)
+        text = f"{_add_tests(case.row)}\n\nAnswer with the Python code alone, in one code block."
         return Ask(
             prompt=(Turn(role="user", text=text),),
             sampling=self.sampling(),
@@ -104,8 +106,8 @@ class Mbpp(ModelBenchmark):
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the program: the answer up to the first stop word, behind the docstring."""
         if way == "chat":
-            return program(completion.text, names=_tested(case.row))
-        prompt, code = self._prompt(case.row), cut(completion, self._stops)
+            return find_program(completion.text, names=_find_tested(case.row))
+        prompt, code = self._write_prompt(case.row), cut(completion, self._stops)
         if self.style == "google":
             return code.rstrip()
         return code if completion.whole and code.startswith(prompt) else prompt + code
@@ -119,7 +121,7 @@ class Mbpp(ModelBenchmark):
             tools.environment,
             PythonTests(
                 candidate=prediction,
-                exports=definitions(row.code),
+                exports=find_definitions(row.code),
                 tests="\n".join([*row.test_imports, *setup, *row.test_list]),
                 timeout=_PARITY_SECONDS if self.parity else self.timeout,
             ),
@@ -133,7 +135,7 @@ class Mbpp(ModelBenchmark):
 
     def lesson(self, case: RowCase) -> str:
         """Return the description with the answer."""
-        return self._prompt(case.row) + str(case.row.code)
+        return self._write_prompt(case.row) + str(case.row.code)
 
     def reference(self, case: RowCase) -> str | None:
         """Return the tests, as the bigcode harness stores them."""
@@ -143,23 +145,25 @@ class Mbpp(ModelBenchmark):
     def _stops(self) -> tuple[str, ...]:
         return STOPS if self.style == "google" else (*STOPS, _FENCE)
 
-    def _prompt(self, row: Function) -> str:
+    def _write_prompt(self, row: Function) -> str:
         if self.style == "google":
-            return _with_tests(row) if self.include_tests else row.text
+            return _add_tests(row) if self.include_tests else row.text
         prompt = f'"""\n{row.text}\n{row.test_list[0]}\n"""\n'
         return f"{prompt}{row.code}\n" if self.include_solution else prompt
 
 
-def _with_tests(row: Function) -> str:
+def _add_tests(row: Function) -> str:
     tests = "".join(f"\n{test}" for test in row.test_list)
     return f"{row.text} {_TESTS}\n{tests}"
 
 
-def _title(text: str) -> str:
+def _make_title(text: str) -> str:
     return " ".join(text.split())[:100]
 
 
-def _tested(row: Function) -> tuple[str, ...]:
+def _find_tested(row: Function) -> tuple[str, ...]:
     """Return what an answer must define: the names in the tests."""
     tests = "\n".join(row.test_list)
-    return tuple(it for it in definitions(row.code) if re.search(rf"\b{re.escape(it)}\b", tests))
+    return tuple(
+        name for name in find_definitions(row.code) if re.search(rf"\b{re.escape(name)}\b", tests)
+    )

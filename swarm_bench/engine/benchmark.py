@@ -96,7 +96,7 @@ def find_benchmark(name: str) -> Benchmark:
     """Return the benchmark of that name. Raises `UnknownName`, and `ConfigError` for what is
     none."""
     kind: Callable[[], object] = registry.load("benchmarks", name)
-    with blaming(name, "cannot be made"):
+    with wrap_benchmark_errors(name, "cannot be made"):
         # A class in a smaller role says what makes a benchmark of it.
         benchmark = getattr(kind, "as_benchmark", kind)()
         complete = (
@@ -115,7 +115,7 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 @contextmanager
-def blaming(name: str, clause: str) -> Iterator[None]:
+def wrap_benchmark_errors(name: str, clause: str) -> Iterator[None]:
     """Name the benchmark in what its own code raises, which may be anything. Raises
     `ConfigError`."""
     try:

@@ -21,26 +21,26 @@ class Budget:
     """Trials of each arm that are taken for its dearest."""
 
     @property
-    def spent(self) -> float:
+    def total_cost(self) -> float:
         """What the session has cost."""
         supposed = (self.dearest.get(arm, 0.0) * n for arm, n in self.unknown.items())
         return self.paid + sum(supposed)
 
-    def count(self, arm: str, cost: float | None, most: float | None = None) -> None:
+    def add_trial(self, arm: str, cost: float | None, max_cost: float | None = None) -> None:
         """Count a trial. One without a cost is taken for the most that it can have cost, or, where
         nobody knows that, for the dearest of its arm."""
         if cost is not None:
             self.paid += cost
             self.dearest[arm] = max(cost, self.dearest.get(arm, 0.0))
-        elif most is not None:
-            self.paid += most
+        elif max_cost is not None:
+            self.paid += max_cost
         else:
             self.unknown[arm] += 1
 
     def has(self, cost: float, set_aside: float = 0.0) -> bool:
         """Tell whether there is enough for something that costs this, and at least a little."""
-        rest = self.limit - self.spent - set_aside
-        return rest > _ROUNDING and cost <= rest + _ROUNDING
+        remaining = self.limit - self.total_cost - set_aside
+        return remaining > _ROUNDING and cost <= remaining + _ROUNDING
 
     def covers(self, arm: str, running: int = 0) -> bool:
         """Tell whether one more trial of an arm may start beside so many: each is taken for its
@@ -50,16 +50,16 @@ class Budget:
 
     def copy(self) -> "Budget":
         """Return what a job has of it, as plain data."""
-        return Budget(limit=self.limit, paid=self.spent, dearest={**self.dearest})
+        return Budget(limit=self.limit, paid=self.total_cost, dearest={**self.dearest})
 
-    def exceeded(self, clause: str) -> CostLimitReached:
+    def make_exceeded_error(self, clause: str) -> CostLimitReached:
         """Make the error of a session in which something was not started."""
         return CostLimitReached(
-            f"{dollars(self.spent)} of --max-cost {self.limit:g} is spent, {clause}; raise the "
-            "limit, or omit it"
+            f"{format_dollars(self.total_cost)} of --max-cost {self.limit:g} is spent, {clause}; "
+            "raise the limit, or omit it"
         )
 
 
-def dollars(amount: float) -> str:
+def format_dollars(amount: float) -> str:
     """Write an amount of money."""
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

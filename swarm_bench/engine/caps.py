@@ -4,10 +4,10 @@ LONGEST_NAME = 200
 """Characters."""
 LONGEST_DETAIL = 2_000
 """Characters."""
-OTHERS = "(others)"
+OTHER_NAMES = "(others)"
 """Has the figures of all names that are not kept, so that sums stay right."""
 
 
-def shortened(text: str, length: int = LONGEST_NAME) -> str:
+def shorten(text: str, length: int = LONGEST_NAME) -> str:
     """Cut the text to that many characters; an ellipsis stands for the rest."""
     return text if len(text) <= length else f"{text[: length - 1]}…"

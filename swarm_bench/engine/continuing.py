@@ -11,8 +11,9 @@ def check_kept(name: str, scope: Scope, old: object, new: object) -> None:
     """Raise `UsageError` for another value of an option that a session keeps."""
     if scope.named and old != new:
         raise UsageError(
-            f"{flag(name)} was named before the first trial, as {_shown(old)}; omit it, and see "
-            f"with swarm-bench report DIR {flag(name)} what the session says by {_shown(new)}"
+            f"{flag(name)} was named before the first trial, as {_describe_value(old)}; omit "
+            f"it, and see with swarm-bench report DIR {flag(name)} what the session says by "
+            f"{_describe_value(new)}"
         )
     if scope.fixed:
         check_same(name, old, new)
@@ -22,8 +23,8 @@ def check_same(name: str, old: object, new: object) -> None:
     """Raise `UsageError` for an option that is not what it was."""
     if old != new:
         raise UsageError(
-            f"{flag(name)} was {_shown(old)} when the session began and cannot be {_shown(new)} "
-            "now; omit it, or start a new session"
+            f"{flag(name)} was {_describe_value(old)} when the session began and cannot be "
+            f"{_describe_value(new)} now; omit it, or start a new session"
         )
 
 
@@ -50,7 +51,7 @@ def check_unchanged(folder: Path, old: object, new: object) -> None:
         raise UsageError(f"{folder} was changed while this command started; repeat the command")
 
 
-def _shown(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(str, value)) or "not given"
     return "not given" if value is None else repr(value)

@@ -8,7 +8,7 @@ import anyio
 from swarm_bench.core.errors import SwarmBenchError, described
 from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
+from swarm_bench.engine.caps import LONGEST_DETAIL, shorten
 
 D = TypeVar("D")
 J_in = TypeVar("J_in", contravariant=True)
@@ -43,7 +43,7 @@ async def run_cases(
         try:
             await run(job, keeper.keep)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # it may raise anything
-            detail = _described(error)
+            detail = _describe(error)
 
     async with anyio.create_task_group() as tasks:  # it ends with whoever cancels itself
         tasks.start_soon(attempt)
@@ -70,8 +70,8 @@ class _Keeper:
         trial = delivery.trial
         if self._planned.get(trial.id) != trial:
             raise ValueError(f"the trial {trial.id} is none of this group as it was planned")
-        ended = isinstance(delivery, CaseEnded)
-        if ended and self.pending.pop(trial.id, None) is None:
+        is_end = isinstance(delivery, CaseEnded)
+        if is_end and self.pending.pop(trial.id, None) is None:
             raise ValueError(f"the trial {trial.id} was delivered twice")
         try:
             await self._deliver(delivery)
@@ -79,13 +79,13 @@ class _Keeper:
             self.refused.append(error)
             raise
         except Exception:  # its figures are none: nothing was stored of it
-            if ended:
+            if is_end:
                 self.pending[trial.id] = trial
             raise
 
 
-def _described(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     """Name the first error; task groups wrap it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return shortened(described(error), LONGEST_DETAIL)
+    return shorten(described(error), LONGEST_DETAIL)

@@ -81,7 +81,7 @@ class Folder(Generic[E, R]):
                 "choose another --output"
             ) from error
 
-    def unmake(self) -> None:
+    def remove_if_empty(self) -> None:
         """Remove an empty folder; any other stays."""
         self.lock.unlink(missing_ok=True)
         with suppress(OSError):
@@ -90,14 +90,14 @@ class Folder(Generic[E, R]):
     def holds_session(self) -> bool:
         return self._experiment.is_file()
 
-    def held_session(self) -> bool:
+    def had_session(self) -> bool:
         """Tell whether a session was here, even if its experiment is lost."""
         return self.holds_session() or self.lock.exists()
 
     def _write(self, experiment: E) -> None:
         """Store the experiment; an older one becomes one of this version."""
-        own = experiment.model_copy(update={"schema_version": EXPERIMENT_VERSION})
-        write_whole(self._experiment, own.model_dump_json(indent=2) + "\n")
+        current = experiment.model_copy(update={"schema_version": EXPERIMENT_VERSION})
+        write_whole(self._experiment, current.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> E:
         """Read the experiment. Raises `UsageError` when the folder holds no session."""
@@ -113,14 +113,14 @@ class Folder(Generic[E, R]):
         except ValidationError as error:
             self._refuse_newer(experiment_keys(self.path).get("schema_version"))
             self._refuse_others(error)
-            raise self._damaged(
+            raise self._make_damage_error(
                 f"is not an experiment of this version: {first_clause(error)}"
             ) from error
         self._refuse_newer(experiment.schema_version)
         try:
             self._check(experiment)
         except ValueError as error:
-            raise self._damaged(str(error)) from error
+            raise self._make_damage_error(str(error)) from error
         return experiment
 
     def _refuse_newer(self, version: object) -> None:
@@ -138,16 +138,16 @@ class Folder(Generic[E, R]):
                 "continue it with the command that began it"
             ) from error
 
-    def _damaged(self, why: str) -> ConfigError:
-        return ConfigError(f"{self._experiment} {why}; restore it, or start a new session")
+    def _make_damage_error(self, clause: str) -> ConfigError:
+        return ConfigError(f"{self._experiment} {clause}; restore it, or start a new session")
 
     def make_room(self) -> None:
         """Set aside whatever stands where the session's files go: some are read before written."""
-        for name in (LOCK, EXPERIMENT, METRICS, SUPERSEDED, *self._others()):
+        for name in (LOCK, EXPERIMENT, METRICS, SUPERSEDED, *self._other_files()):
             make_room(self.path / name)
         writable(self.lock, "ab").close()
 
-    def _others(self) -> tuple[str, ...]:
+    def _other_files(self) -> tuple[str, ...]:
         """Return the names of the files that only sessions of this benchmark have."""
         return ()
 

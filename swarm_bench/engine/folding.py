@@ -8,33 +8,33 @@ from typing import Any, TypeVar
 from swarm_bench.core.session.audit import Key
 from swarm_bench.engine.lines import Keyed
 from swarm_bench.engine.seal import KEY as SEAL
-from swarm_bench.engine.seal import is_whole
+from swarm_bench.engine.seal import is_intact
 
 Record = TypeVar("Record", bound=Keyed)
 Entry = tuple[int, bytes, Record | None]
 """The number of a line, its bytes, and what it says; `None` where it is torn."""
 
 
-def folded(lines: Iterable[Entry[Record]], labels: Collection[str]) -> list[Entry[Record]]:
+def fold_amendments(lines: Iterable[Entry[Record]], labels: Collection[str]) -> list[Entry[Record]]:
     """Replace each line by its last amendment, which changes nothing but its labels. Other lines
     stay, also a second line of a trial that is no amendment."""
-    kept = list[Entry[Record]]()
+    result = list[Entry[Record]]()
     positions = dict[Key, int]()
     for entry in lines:
-        key = _key(entry[2])
-        position = positions.setdefault(key, len(kept)) if key else len(kept)
-        if position < len(kept) and _amends(entry[1], kept[position][1], labels):
-            kept[position] = entry
+        key = _find_key(entry[2])
+        position = positions.setdefault(key, len(result)) if key else len(result)
+        if position < len(result) and _amends(entry[1], result[position][1], labels):
+            result[position] = entry
         else:
-            kept.append(entry)
-    return kept
+            result.append(entry)
+    return result
 
 
-def doubled(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]:
+def find_duplicates(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]:
     """Yield the numbers of lines whose trial and attempt have an earlier line."""
     earlier = set[Key]()
     for number, _, record in lines:
-        if (key := _key(record)) is not None:
+        if (key := _find_key(record)) is not None:
             if key in earlier:
                 yield number
             earlier.add(key)
@@ -43,18 +43,20 @@ def doubled(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]
 def _amends(later: bytes, earlier: bytes, labels: Collection[str]) -> bool:
     """Tell whether a line amends an earlier one: it is as it was appended, and either differs only
     in its labels, or the earlier line has been changed since."""
-    if not is_whole(later):
+    if not is_intact(later):
         return False
-    return is_whole(earlier) is False or _measured(later, labels) == _measured(earlier, labels)
+    return is_intact(earlier) is False or _drop_labels(later, labels) == _drop_labels(
+        earlier, labels
+    )
 
 
-def _key(record: Keyed | None) -> Key | None:
+def _find_key(record: Keyed | None) -> Key | None:
     """Return what a line is of; `None` for one without a trial's id, which a script wrote."""
     key = record.key if record is not None else None
     return key if key and key[0] else None
 
 
-def _measured(line: bytes, labels: Collection[str]) -> dict[str, Any] | bytes:
+def _drop_labels(line: bytes, labels: Collection[str]) -> dict[str, Any] | bytes:
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):  # whoever reads lines may allow more than this parser

@@ -23,11 +23,11 @@ from swarm_bench.core.session.cases import (
     CaseTrial,
 )
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
+from swarm_bench.engine.caps import LONGEST_DETAIL, shorten
 from swarm_bench.engine.executor import Deliver
 from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.plan import Block, part_of
-from swarm_bench.engine.scoring import Scored, score
+from swarm_bench.engine.plan import Block, select_part
+from swarm_bench.engine.scoring import ScoringResult, score
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
 J = TypeVar("J")
@@ -67,14 +67,14 @@ class Store(Generic[C, J, D]):
     @cached_property
     def attempts(self) -> Mapping[str, int]:
         """How often each trial was tried before this call, by its id."""
-        return self.folder.records.attempts()
+        return self.folder.records.count_attempts()
 
     def turns(self, block: Block[C]) -> Iterator[Block[C]]:
         """Yield the parts in which a block is to run, one after the other. Raises the error with
         which the session must end before one."""
         yield block
 
-    def of_group(self, group: Group[C]) -> GroupStore[J, D]:
+    def make_group_store(self, group: Group[C]) -> GroupStore[J, D]:
         """Make what stores the deliveries of one group. Raises the error with which the session
         must end before it, if there is one."""
         raise NotImplementedError
@@ -89,13 +89,13 @@ class Store(Generic[C, J, D]):
             return record, troubles
 
         record, troubles = await anyio.to_thread.run_sync(write, limiter=self.scoring)
-        for trouble in troubles:
-            self.emit(Trouble(message=trouble))
+        for problem in troubles:
+            self.emit(Trouble(message=problem))
         self.emit(TrialEnded(record=record))
         return record
 
 
-async def _at_once(trial: CaseTrial) -> None: ...
+async def _start_at_once(trial: CaseTrial) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
     """Those of its benchmark, with what is secret."""
     ending: Callable[[CaseRecord], SwarmBenchError | None] = lambda record: None
     """Returns the error with which a trial ends the session."""
-    starting: Callable[[CaseTrial], Awaitable[None]] = _at_once
+    starting: Callable[[CaseTrial], Awaitable[None]] = _start_at_once
     """Waits until a trial may start. Raises the error with which the session ends instead."""
     cases_of_turn: int | None = None
     """How many the arms take turns by, where the money may end before the cases."""
@@ -123,9 +123,9 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         cases = [*dict.fromkeys(trial.case.id for trial in trials)]
         for first in range(0, len(cases), self.cases_of_turn):
             turn = {*cases[first : first + self.cases_of_turn]}
-            yield part_of(block, {trial.id for trial in trials if trial.case.id in turn})
+            yield select_part(block, {trial.id for trial in trials if trial.case.id in turn})
 
-    def of_group(self, group: Group[Case]) -> GroupStore[CaseJob, CaseDelivery]:
+    def make_group_store(self, group: Group[Case]) -> GroupStore[CaseJob, CaseDelivery]:
         """Make what stores the deliveries of one group."""
         return GroupStore(job=CaseJob(group=group, properties=self.properties), keep=self.keep)
 
@@ -141,31 +141,35 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
                 )
             )
             return
-        record = await self.append(lambda: self._line(delivery))
+        record = await self.append(lambda: self._make_line(delivery))
         if (error := self.ending(record)) is not None:
             raise error
 
-    def _line(self, delivery: CaseEnded) -> tuple[CaseRecord, Sequence[str]]:
+    def _make_line(self, delivery: CaseEnded) -> tuple[CaseRecord, Sequence[str]]:
         """Take out what must not be stored, and score the rest. A key of its kind of benchmark may
         be spelt like one of the secrets."""
         clean = replace(cleaned(delivery, self.secrets), trial=delivery.trial)
-        ended = _within_limits(clean)
-        scored, own = self._scored(ended), dict[str, Any]()
+        result = _limit(clean)
+        scored, own_fields = self._score(result), dict[str, Any]()
         kind: type[CaseRecord] = CaseRecord
         if delivery.own is not None:
             dumped = delivery.own.model_dump(mode="json")
-            own = {name: cleaned(value, self.secrets) for name, value in dumped.items()}
+            own_fields = {name: cleaned(value, self.secrets) for name, value in dumped.items()}
             kind = self.folder.record
-        return self._record(kind, ended, scored, own), scored.troubles
+        return self._record(kind, result, scored, own_fields), scored.troubles
 
-    def _scored(self, ended: CaseEnded) -> Scored:
-        if ended.answer is None or ended.cause is not Cause.FINISHED:
-            return Scored()
-        context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
+    def _score(self, result: CaseEnded) -> ScoringResult:
+        if result.answer is None or result.cause is not Cause.FINISHED:
+            return ScoringResult()
+        context = ScoreContext(text=result.answer, workspace="", files=frozenset())
         return score(self.scorers, context, self.secrets, self.folder.record)
 
     def _record(
-        self, kind: type[CaseRecord], ended: CaseEnded, scored: Scored, own: Mapping[str, Any]
+        self,
+        kind: type[CaseRecord],
+        ended: CaseEnded,
+        scored: ScoringResult,
+        own: Mapping[str, Any],
     ) -> CaseRecord:
         """Make the record, with the keys of its own kind of benchmark."""
         trial, usage = ended.trial, ended.usage
@@ -183,7 +187,7 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
             detail=ended.detail,
             started_at=ended.started_at,
             ended_at=ended.ended_at,
-            wall_seconds=_seconds(ended),
+            wall_seconds=_find_seconds(ended),
             input_tokens=usage.input,
             cache_read=usage.cache_read,
             cache_create=usage.cache_create,
@@ -200,16 +204,16 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         )
 
 
-def _within_limits(ended: CaseEnded) -> CaseEnded:
+def _limit(result: CaseEnded) -> CaseEnded:
     """Cut what would make lines that nobody can read."""
     return replace(
-        ended,
-        answer=ended.answer and shortened(ended.answer, LONGEST_ANSWER),
-        detail=ended.detail and shortened(ended.detail, LONGEST_DETAIL),
+        result,
+        answer=result.answer and shorten(result.answer, LONGEST_ANSWER),
+        detail=result.detail and shorten(result.detail, LONGEST_DETAIL),
     )
 
 
-def _seconds(ended: CaseEnded) -> float | None:
-    if ended.wall_seconds is None and ended.started_at and ended.ended_at:
-        return (ended.ended_at - ended.started_at).total_seconds()
-    return ended.wall_seconds
+def _find_seconds(result: CaseEnded) -> float | None:
+    if result.wall_seconds is None and result.started_at and result.ended_at:
+        return (result.ended_at - result.started_at).total_seconds()
+    return result.wall_seconds

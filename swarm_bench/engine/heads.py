@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.folding import Entry, doubled, folded
-from swarm_bench.engine.lines import Checked, checked, numbered_lines, read_checked
-from swarm_bench.engine.seal import is_whole
+from swarm_bench.engine.folding import Entry, find_duplicates, fold_amendments
+from swarm_bench.engine.lines import Checked, number_lines, parse_checked, read_checked
+from swarm_bench.engine.seal import is_intact
 
 _CAUSES = {cause.encode(): cause for cause in Cause}
 _PLAIN = rb'(?:"[a-z_]+":(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[{,]++),)*?'
@@ -44,23 +44,23 @@ class Head(NamedTuple):
 def read_heads(path: Path, kind: type[R]) -> list[Entry[Head]]:
     """Read the heads of all lines of trials, before they are folded; `kind` is that of their
     records."""
-    return [(number, line, _head(line, kind)) for number, line in numbered_lines(path)]
+    return [(number, line, _read_head(line, kind)) for number, line in number_lines(path)]
 
 
 def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:
     """Read the records of trials. They are folded, which takes a second reading, only where a trial
     has several lines."""
     trials = read_checked(path, kind)
-    if not any(doubled(trials)):
+    if not any(find_duplicates(trials)):
         return trials
-    return checked(folded(read_heads(path, kind), kind.labels), kind)
+    return parse_checked(fold_amendments(read_heads(path, kind), kind.labels), kind)
 
 
-def _head(line: bytes, kind: type[R]) -> Head | None:
+def _read_head(line: bytes, kind: type[R]) -> Head | None:
     """Read a head. A line that is as it was written holds a record; any other is parsed in full."""
     keys = _HEAD.search(line)
     cause = None if keys is None else _CAUSES.get(keys[3])
-    if keys is not None and cause and cause not in kind.read_anew and is_whole(line):
+    if keys is not None and cause and cause not in kind.read_anew and is_intact(line):
         return Head(keys[1].decode(), int(keys[2]), cause)
     try:
         record = kind.from_json(line)

@@ -24,7 +24,7 @@ class Block(Generic[C]):
 
 
 def draw_order(
-    arms: Sequence[str], blocks: int, seed: int, drawn: Sequence[Sequence[str]] = ()
+    arms: Sequence[str], blocks: int, seed: int, existing: Sequence[Sequence[str]] = ()
 ) -> tuple[tuple[str, ...], ...]:
     """Draw the order of the arms in so many blocks. What was `drawn` before stays; new arms come
     after.
@@ -38,7 +38,7 @@ def draw_order(
     unpaired: tuple[str, ...] | None = None
     unpaired_before: tuple[str, ...] | None = None
     for number in range(blocks):
-        old = tuple(drawn[number]) if number < len(drawn) else ()
+        old = tuple(existing[number]) if number < len(existing) else ()
         new = [arm for arm in arms if arm not in old]
         if not new:
             is_second = unpaired_before is not None and old == unpaired_before[::-1]
@@ -55,23 +55,25 @@ def draw_order(
     return tuple(orders)
 
 
-def remaining(blocks: Sequence[Block[C]], finished: Collection[str]) -> tuple[Block[C], ...]:
+def drop_finished(blocks: Sequence[Block[C]], finished: Collection[str]) -> tuple[Block[C], ...]:
     """Return the blocks without finished trials and without groups that have none left."""
-    return tuple(rest for block in blocks if (rest := _remaining(block, finished)).groups)
+    return tuple(
+        unfinished for block in blocks if (unfinished := _drop_trials(block, finished)).groups
+    )
 
 
-def part_of(block: Block[C], chosen: Collection[str]) -> Block[C]:
+def select_part(block: Block[C], trial_ids: Collection[str]) -> Block[C]:
     """Return the block with the chosen trials alone, and without groups that have none."""
-    others = {trial.id for group in block.groups for trial in group.trials} - set(chosen)
-    return _remaining(block, others)
+    dropped = {trial.id for group in block.groups for trial in group.trials} - set(trial_ids)
+    return _drop_trials(block, dropped)
 
 
-def groups_of(blocks: Sequence[Block[C]]) -> Iterator[Group[C]]:
+def iterate_groups(blocks: Sequence[Block[C]]) -> Iterator[Group[C]]:
     """Yield all groups, in the order they run."""
     return (group for block in blocks for group in block.groups)
 
 
-def _remaining(block: Block[C], finished: Collection[str]) -> Block[C]:
+def _drop_trials(block: Block[C], finished: Collection[str]) -> Block[C]:
     groups = (group.without(finished) for group in block.groups)
     return replace(block, groups=tuple(group for group in groups if group.trials))
 
@@ -87,14 +89,14 @@ def plan_blocks(
     planned = []
     for turn, order in enumerate(orders):
         run, number = divmod(turn, len(blocks))
-        groups = tuple(_group(run + 1, arm, blocks[number], id_of) for arm in order)
+        groups = tuple(_make_group(run + 1, arm, blocks[number], id_of) for arm in order)
         planned.append(
             Block(run=run + 1, number=number + 1, of_run=len(blocks), order=order, groups=groups)
         )
     return tuple(planned)
 
 
-def _group(
+def _make_group(
     run: int,
     arm: str,
     cases: Sequence[tuple[int, C]],
@@ -104,10 +106,10 @@ def _group(
         Trial(id=id_of(run, arm, number, case), run=run, arm=arm, case=case, number=number)
         for number, case in cases
     )
-    return with_id(Group(id="", run=run, arm=arm, trials=trials))
+    return set_id(Group(id="", run=run, arm=arm, trials=trials))
 
 
-def with_id(group: Group[C]) -> Group[C]:
+def set_id(group: Group[C]) -> Group[C]:
     """Return the group with the id that one of these trials has."""
     ids = (trial.id for trial in group.trials)
     return replace(group, id=stable_id(group.run, group.arm, *ids))
@@ -125,11 +127,11 @@ def plan_cases(experiment: CaseExperiment) -> tuple[Block[Case], ...]:
     return tuple(block for block in planned if block.order)
 
 
-def planned_only(experiment: CaseExperiment, records: Iterable[CaseRecord]) -> list[CaseRecord]:
+def select_planned(experiment: CaseExperiment, records: Iterable[CaseRecord]) -> list[CaseRecord]:
     """Return the records of trials of the plan that say of themselves what the plan says."""
     trials = {
         trial.id: (trial.run, trial.arm, trial.case.id)
-        for group in groups_of(plan_cases(experiment))
+        for group in iterate_groups(plan_cases(experiment))
         for trial in group.trials
     }
     return [

@@ -10,7 +10,7 @@ from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked, reasons
 from swarm_bench.core.stored import Stored
-from swarm_bench.engine.caps import OTHERS, shortened
+from swarm_bench.engine.caps import OTHER_NAMES, shorten
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
@@ -21,10 +21,10 @@ LONGEST_FAILURE = 300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class ScoringResult:
     """What the scorers gave."""
 
-    own: Stored = Stored()
+    own_scores: Stored = Stored()
     """Those with keys of their own in the record."""
     unscored_characters: int | None = None
     """How many of the answer no scorer looked at; `None` when there are none."""
@@ -39,13 +39,13 @@ class Scored:
     def troubles(self) -> tuple[str, ...]:
         """One sentence for each scorer that failed."""
         failures = self.failures or {}
-        return tuple(f"The scorer {name} failed: {why}" for name, why in failures.items())
+        return tuple(f"The scorer {name} failed: {reason}" for name, reason in failures.items())
 
 
-def usable(scorers: Iterable[object]) -> tuple[Scorer, ...]:
+def check_scorers(scorers: Iterable[object]) -> tuple[Scorer, ...]:
     """Return the scorers. Raises `ConfigError` when one lacks what a scorer has, or two have one
     name."""
-    every: list[Scorer] = []
+    checked_scorers: list[Scorer] = []
     for scorer in scorers:
         kind = f"The scorer {type(scorer).__module__}:{type(scorer).__qualname__}"
         if not isinstance(scorer, Scorer):
@@ -55,11 +55,11 @@ def usable(scorers: Iterable[object]) -> tuple[Scorer, ...]:
             )
         if not isinstance(scorer.name, str) or not scorer.name:
             raise ConfigError(f"{kind} has no name; fix its package, or uninstall it")
-        every.append(scorer)
-    for name, count in Counter(scorer.name for scorer in every).items():
+        checked_scorers.append(scorer)
+    for name, count in Counter(scorer.name for scorer in checked_scorers).items():
         if count > 1:
             raise ConfigError(f"{count} scorers are called {name!r}; uninstall one of the packages")
-    return tuple(every)
+    return tuple(checked_scorers)
 
 
 def score(
@@ -67,7 +67,7 @@ def score(
     context: ScoreContext,
     secrets: Collection[str],
     record: type[StoredRecord],
-) -> Scored:
+) -> ScoringResult:
     """Have every scorer look at the answer, and say how much of it none looked at. The scores go
     into such a record."""
     values: dict[str, Score] = {}
@@ -83,31 +83,33 @@ def score(
             missing |= reasons(scores)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others must score, whatever it is
             values |= dict.fromkeys(keys)
-            failures[shortened(scorer.name)] = _why(error, secrets)
-    own = record.own_scores.model_validate(values, extra="ignore")
-    others = {key: value for key, value in values.items() if key not in type(own).model_fields}
+            failures[shorten(scorer.name)] = _describe_error(error, secrets)
+    own_scores = record.own_scores.model_validate(values, extra="ignore")
+    other_scores = {
+        key: value for key, value in values.items() if key not in type(own_scores).model_fields
+    }
     unscored = len(context.text) - len(context.beginning)
-    return Scored(
-        own=own,
+    return ScoringResult(
+        own_scores=own_scores,
         unscored_characters=unscored if unscored > 0 else None,
-        scores=cleaned(others, secrets) or None,
-        missing={key: _cut(why, secrets) for key, why in missing.items()} or None,
-        failures=_within_caps(failures) or None,
+        scores=cleaned(other_scores, secrets) or None,
+        missing={key: _shorten_line(reason, secrets) for key, reason in missing.items()} or None,
+        failures=_limit_failures(failures) or None,
     )
 
 
-def _why(error: BaseException, secrets: Collection[str]) -> str:
+def _describe_error(error: BaseException, secrets: Collection[str]) -> str:
     """Describe an error in one line. Secrets are removed first: a cut could split one."""
     text = str(error) if isinstance(error, ScoreRefused) else described(error)
-    return _cut(text, secrets)
+    return _shorten_line(text, secrets)
 
 
-def _cut(text: str, secrets: Collection[str]) -> str:
-    return shortened(" ".join(clean_text(text, secrets).split()), LONGEST_FAILURE)
+def _shorten_line(text: str, secrets: Collection[str]) -> str:
+    return shorten(" ".join(clean_text(text, secrets).split()), LONGEST_FAILURE)
 
 
-def _within_caps(failures: dict[str, str]) -> dict[str, str]:
-    kept = dict(islice(failures.items(), MOST_FAILURES))
-    if len(kept) < len(failures):
-        kept[OTHERS] = f"{len(failures) - len(kept)} more scorers failed"
-    return kept
+def _limit_failures(failures: dict[str, str]) -> dict[str, str]:
+    limited = dict(islice(failures.items(), MOST_FAILURES))
+    if len(limited) < len(failures):
+        limited[OTHER_NAMES] = f"{len(failures) - len(limited)} more scorers failed"
+    return limited

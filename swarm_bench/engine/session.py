@@ -14,7 +14,7 @@ from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.executor import Executor
 from swarm_bench.engine.group_store import D, J, Store
-from swarm_bench.engine.plan import Block, groups_of, remaining
+from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.runtime.ownership import end_at_once
 
 _HEARING_SECONDS = 0.01
@@ -36,8 +36,12 @@ async def run_session(
     """
     records = store.folder.records
     causes = {head.trial: head.cause for head in records.set_aside_reruns() if head.trial}
-    everything, blocks = blocks, remaining(blocks, frozenset(causes))
-    store.emit(_started(store, everything, blocks, causes, may_end_earlier=is_clear is not None))
+    everything, blocks = blocks, drop_finished(blocks, frozenset(causes))
+    store.emit(
+        _make_session_started(
+            store, everything, blocks, causes, may_end_earlier=is_clear is not None
+        )
+    )
     try:
         return await _run_blocks(store, blocks, execute, groups_at_once, is_clear)
     finally:
@@ -55,18 +59,18 @@ async def _run_blocks(
     try:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:
-                await tasks.start(_listen, scope, store)
+                await tasks.start(_watch_signals, scope, store)
                 for block in blocks:
                     for number, turn in enumerate(store.turns(block)):
                         if number == 0:
-                            store.emit(_begun(block, runs))
+                            store.emit(_make_block_started(block, runs))
                         await _run_block(store, turn, execute, groups_at_once)
                     if is_clear is not None and is_clear():
                         break
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
-        raise _unwrapped(errors) from None
+        raise _unwrap(errors) from None
     return scope.cancel_called
 
 
@@ -77,9 +81,9 @@ async def _run_block(
     free = anyio.Semaphore(groups_at_once)
 
     async def run(group: Group[C]) -> None:
-        stored = store.of_group(group)
-        await execute(stored.job, stored.keep)
-        stored.check()
+        group_store = store.make_group_store(group)
+        await execute(group_store.job, group_store.keep)
+        group_store.check()
         free.release()  # not after an error, which ends the block
 
     async with anyio.create_task_group() as tasks:
@@ -88,23 +92,23 @@ async def _run_block(
             tasks.start_soon(run, group)
 
 
-def _unwrapped(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+def _unwrap(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the harness error that task groups have wrapped; else the group itself."""
     for error in errors.exceptions:
-        inner = _unwrapped(error) if isinstance(error, BaseExceptionGroup) else error
+        inner = _unwrap(error) if isinstance(error, BaseExceptionGroup) else error
         if isinstance(inner, SwarmBenchError):
             return inner
     return errors
 
 
-async def _listen(
+async def _watch_signals(
     scope: anyio.CancelScope, store: Store[C, J, D], *, task_status: TaskStatus[None]
 ) -> None:
     # What is ignored, as under nohup, stays ignored.
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    heard = [number for number in SIGNALS if before[number] is not signal.SIG_IGN]
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    handled = [number for number in SIGNALS if handlers[number] is not signal.SIG_IGN]
     try:
-        with anyio.open_signal_receiver(*heard) as signals:
+        with anyio.open_signal_receiver(*handled) as signals:
             task_status.started()
             async for _ in signals:
                 if scope.cancel_called:
@@ -117,17 +121,17 @@ async def _listen(
     finally:
         # The receiver leaves the system's own handlers, which would end us before the summary. Of
         # SIGINT it leaves Python's, as it should: asyncio's would only cancel what waits no more.
-        for number in set(heard) - {signal.SIGINT}:
-            signal.signal(number, before[number])
+        for number in set(handled) - {signal.SIGINT}:
+            signal.signal(number, handlers[number])
 
 
-def _begun(block: Block[C], runs: int) -> BlockStarted:
+def _make_block_started(block: Block[C], runs: int) -> BlockStarted:
     return BlockStarted(
         run=block.run, runs=runs, number=block.number, of_run=block.of_run, order=block.order
     )
 
 
-def _started(
+def _make_session_started(
     store: Store[C, J, D],
     everything: Sequence[Block[C]],
     to_run: Sequence[Block[C]],
@@ -138,13 +142,13 @@ def _started(
     """Count what there is to run of `everything`, and what has ended with these causes."""
     arms = store.experiment.arms
     planned, groups, done, failed = (dict.fromkeys(arms, 0) for _ in range(4))
-    for group in groups_of(to_run):
+    for group in iterate_groups(to_run):
         planned[group.arm] += len(group.trials)
         groups[group.arm] += 1
-    for group in groups_of(everything):
-        ended = [causes[trial.id] for trial in group.trials if trial.id in causes]
-        done[group.arm] += len(ended)
-        failed[group.arm] += sum(map(_is_failure, ended))
+    for group in iterate_groups(everything):
+        end_causes = [causes[trial.id] for trial in group.trials if trial.id in causes]
+        done[group.arm] += len(end_causes)
+        failed[group.arm] += sum(map(_is_failure, end_causes))
     return SessionStarted(
         session=store.experiment.session,
         folder=str(store.folder.path),

@@ -6,10 +6,10 @@ from threading import Lock
 from typing import Generic
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.engine.folding import Entry, folded
+from swarm_bench.engine.folding import Entry, fold_amendments
 from swarm_bench.engine.heads import Head, R, read_heads, read_trials
 from swarm_bench.engine.lines import Checked, is_newer
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
 
@@ -34,7 +34,7 @@ class Records(Generic[R]):
         """Append records, also again when their labels changed: readers fold them, and so does
         `fold`. Threads may do so at the same time."""
         if records:
-            lines = [sealed(record.model_dump_json()) for record in records]
+            lines = [add_checksum(record.model_dump_json()) for record in records]
             with self._turn:
                 append_line(self.path, b"\n".join(lines))
 
@@ -43,10 +43,10 @@ class Records(Generic[R]):
         amended."""
         make_room(self.path)
         self._read = None
-        number, kept = self._folded()
-        if len(kept) < number:
-            write_whole(self.path, b"".join(line + b"\n" for _, line, _ in kept))
-            self._read = state_of(self.path), len(kept), kept
+        number, folded = self._read_folded()
+        if len(folded) < number:
+            write_whole(self.path, b"".join(line + b"\n" for _, line, _ in folded))
+            self._read = state_of(self.path), len(folded), folded
 
     def read(self) -> list[Checked[R]]:
         """Read the records, the amended ones once."""
@@ -56,15 +56,15 @@ class Records(Generic[R]):
         """Read the records of the attempts that were set aside."""
         return read_trials(self._superseded, self._kind)
 
-    def heads(self) -> list[Head]:
+    def read_heads(self) -> list[Head]:
         """Read the heads of the lines that can be read, the amended ones once."""
-        return [head for _, _, head in self._folded()[1] if head is not None]
+        return [head for _, _, head in self._read_folded()[1] if head is not None]
 
-    def finished(self) -> set[str | None]:
+    def find_finished(self) -> set[str | None]:
         """Return the ids of the trials with a record that says something about their arm."""
-        return {head.trial for head in self.heads() if head.conclusive}
+        return {head.trial for head in self.read_heads() if head.conclusive}
 
-    def attempts(self) -> dict[str, int]:
+    def count_attempts(self) -> dict[str, int]:
         """Return how often each trial was tried and set aside, by its id."""
         superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]
         return {head.trial: head.attempt for head in superseded if head is not None and head.trial}
@@ -79,19 +79,19 @@ class Records(Generic[R]):
         judge.
         """
         stay: dict[str | None, tuple[Head, bytes]] = {}
-        gone = list[bytes]()
-        lines, kept = self._folded()
+        removed = list[bytes]()
+        lines, folded = self._read_folded()
         self._read = None
-        for number, line, head in kept:
+        for number, line, head in folded:
             if head is None:
                 self._refuse_newer(number, line)
-                gone.append(line)
+                removed.append(line)
             elif head.conclusive and head.trial is not None and head.trial not in stay:
                 stay[head.trial] = (head, line)
             else:
-                gone.append(line)
-        if gone:
-            append_line(self._superseded, b"\n".join(gone))
+                removed.append(line)
+        if removed:
+            append_line(self._superseded, b"\n".join(removed))
         if len(stay) < lines:
             write_whole(self.path, b"".join(line + b"\n" for _, line in stay.values()))
         return [head for head, _ in stay.values()]
@@ -102,12 +102,12 @@ class Records(Generic[R]):
                 f"{self.path}: line {number} was written by a newer swarm-bench; update this one"
             )
 
-    def _folded(self) -> tuple[int, list[Entry[Head]]]:
+    def _read_folded(self) -> tuple[int, list[Entry[Head]]]:
         """Return the number of lines, and the folded ones; they are read again only if something
         was written meanwhile."""
         state = state_of(self.path)
         if self._read is None or self._read[0] != state:
             with uncollected():
                 lines = read_heads(self.path, self._kind)
-                self._read = state, len(lines), folded(lines, self._kind.labels)
+                self._read = state, len(lines), fold_amendments(lines, self._kind.labels)
         return self._read[1:]

@@ -19,7 +19,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.reach.packages import may_be_of_sdk, package_version
+from swarm_bench.retrieval.reach.packages import find_package_version, may_be_of_sdk
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
@@ -77,7 +77,7 @@ class Handshake:
 async def greet(
     modes: Mapping[str, Servers],
     *,
-    written: Mapping[str, Servers],
+    templates: Mapping[str, Servers],
     cwd: Path,
     env: Mapping[str, str],
     secrets: Collection[str] = (),
@@ -90,7 +90,9 @@ async def greet(
     handshakes by mode and server; a server that takes longer than `seconds` has a problem.
     `secrets` are in nothing that a server says.
     """
-    configs = {_key(config): config for servers in modes.values() for config in servers.values()}
+    configs = {
+        _make_key(config): config for servers in modes.values() for config in servers.values()
+    }
     answers: dict[str, Handshake] = {}
 
     async def ask(key: str) -> None:
@@ -101,17 +103,20 @@ async def greet(
             group.start_soon(ask, key)
     return {
         mode: {
-            name: _of(written[mode][name], name, answers[_key(config)])
+            name: _make_answer(templates[mode][name], name, answers[_make_key(config)])
             for name, config in servers.items()
         }
         for mode, servers in modes.items()
     }
 
 
-def _of(written: Mapping[str, Any], name: str, answer: Handshake) -> Handshake:
+def _make_answer(template: Mapping[str, Any], name: str, answer: Handshake) -> Handshake:
     """Make it the answer of one server of one mode. What is stored of its configuration is what
     the mode file says: what is filled in may be a key."""
-    update = {"path": written.get("command"), "name": answer.program.name or _address(written)}
+    update = {
+        "path": template.get("command"),
+        "name": answer.program.name or _describe_address(template),
+    }
     return replace(answer, server=name, program=answer.program.model_copy(update=update))
 
 
@@ -130,11 +135,11 @@ async def _greet(
         async with own_server(
             config, env=env, cwd=cwd, tag=tag, secrets=secrets, seconds=seconds
         ) as connection:
-            name, title, version = _who(connection, secrets)
-            own = await to_thread.run_sync(_version, version, config, env)
+            name, title, version = _read_identity(connection, secrets)
+            program_version = await to_thread.run_sync(_find_version, version, config, env)
             return Handshake(
                 server="",
-                program=_program(name, title, own),
+                program=_make_program(name, title, program_version),
                 name=name or "",
                 title=title,
                 version=version,
@@ -147,26 +152,28 @@ async def _greet(
         return Handshake(server="", program=Program(name=""), problem=str(error))
 
 
-def _version(reported: str | None, config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
+def _find_version(
+    reported: str | None, config: Mapping[str, Any], env: Mapping[str, str]
+) -> str | None:
     """Return the version of the package that is started, or the one that the server reports, where
     that is not that of the SDK it is built with."""
     command, args = config.get("command"), config.get("args", [])
     if command is None:
         return reported
     path = {**env, **config.get("env", {})}.get("PATH")
-    if package := package_version(command, args, path):
+    if package := find_package_version(command, args, path):
         return package
     if reported is not None and may_be_of_sdk(reported, command, args, path):
         return None
     return reported
 
 
-def _who(server: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
+def _read_identity(server: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
     """Return name, title and version."""
-    return tuple(_cleaned(text, secrets) for text in (server.name, server.title, server.version))
+    return tuple(_clean(text, secrets) for text in (server.name, server.title, server.version))
 
 
-def _program(name: str | None, title: str | None, version: str | None) -> Program:
+def _make_program(name: str | None, title: str | None, version: str | None) -> Program:
     """Return who it says that it is; without a name if it says none."""
     if title and _VERSION_AT_END.search(title):
         # Ours has its own version there, to be told from the real one.
@@ -174,17 +181,17 @@ def _program(name: str | None, title: str | None, version: str | None) -> Progra
     return Program(name=name or title or "", version=version)
 
 
-def _cleaned(text: str | None, secrets: Collection[str]) -> str | None:
+def _clean(text: str | None, secrets: Collection[str]) -> str | None:
     plain = " ".join(clean_text(text or "", secrets).split())
     return plain[:LONGEST_NAME] or None
 
 
-def _address(written: Mapping[str, Any]) -> str:
+def _describe_address(template: Mapping[str, Any]) -> str:
     """Say where a server is, instead of a name: without its login and what follows the path."""
-    if (command := written.get("command")) is not None:
+    if (command := template.get("command")) is not None:
         return command if "${" in command else Path(command).name
-    return re.split(r"[?#]", re.sub(r"//[^/]*@", "//", str(written.get("url"))))[0]
+    return re.split(r"[?#]", re.sub(r"//[^/]*@", "//", str(template.get("url"))))[0]
 
 
-def _key(config: Mapping[str, Any]) -> str:
+def _make_key(config: Mapping[str, Any]) -> str:
     return json.dumps(config, sort_keys=True)

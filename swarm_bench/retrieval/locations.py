@@ -14,7 +14,7 @@ from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""
-MOST = tool_results.MAX_LOCATIONS
+MAX_LOCATIONS = tool_results.MAX_LOCATIONS
 """Locations of one answer that are looked at."""
 
 
@@ -41,30 +41,32 @@ def read_locations(
     repository. Raises `Unreadable`."""
     snapshot = snapshot_of(frozenset(files), workspace)
     if search is not None and search.pattern is not None:
-        named = _by_pattern(answer, search.pattern)
+        mentions = _read_by_pattern(answer, search.pattern)
     elif search is not None and search.json_path is not None:
-        named = _by_json_path(answer, search.json_path, snapshot)
+        mentions = _read_by_json_path(answer, search.json_path, snapshot)
     else:
-        named = _mentioned(answer, workspace, frozenset(files))
+        mentions = _read_mentions(answer, workspace, frozenset(files))
     locations: dict[Location, None] = {}
-    for path, line, last in named:
-        below = snapshot.find_repository_path(tool_results.below(path, workspace) or path)
-        locations[Location(path=below, line=line, last=last, exists=below in files)] = None
-        if len(locations) == MOST:
+    for path, line, last in mentions:
+        inner_path = snapshot.find_repository_path(tool_results.below(path, workspace) or path)
+        locations[Location(path=inner_path, line=line, last=last, exists=inner_path in files)] = (
+            None
+        )
+        if len(locations) == MAX_LOCATIONS:
             break
     return list(locations)
 
 
-def files_of(locations: Collection[Location]) -> list[str]:
+def list_files(locations: Collection[Location]) -> list[str]:
     """List the files of the repository that are named, each once, in their order."""
     return list(dict.fromkeys(location.path for location in locations if location.exists))
 
 
-_Named = tuple[str, int | None, int | None]
+_Mention = tuple[str, int | None, int | None]
 """Path, first and last line."""
 
 
-def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
+def _read_by_pattern(answer: str, pattern: str) -> Iterator[_Mention]:
     import regex  # only for a mode that has one
 
     compiled = regex.compile(pattern, regex.MULTILINE)
@@ -72,17 +74,21 @@ def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
         for match in compiled.finditer(answer, timeout=PATTERN_SECONDS):
             groups = match.groupdict()
             if groups["path"]:
-                yield groups["path"], _number(groups.get("line")), _number(groups.get("last"))
+                yield (
+                    groups["path"],
+                    _parse_number(groups.get("line")),
+                    _parse_number(groups.get("last")),
+                )
     except TimeoutError as error:
         raise Unreadable(
             f"its pattern took longer than {PATTERN_SECONDS:g} s for {len(answer)} characters"
         ) from error
 
 
-def _by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_Named]:
+def _read_by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_Mention]:
     import jsonpath  # only for a mode that has one
 
-    documents = [value for _, _, value in islice(json_values(answer), MOST)]
+    documents = [value for _, _, value in islice(json_values(answer), MAX_LOCATIONS)]
     if not documents:
         raise Unreadable("it is not JSON, and its mode file has a json_path for it")
     path = jsonpath.compile(json_path)
@@ -95,21 +101,21 @@ def _by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_
             if isinstance(value, str):
                 yield value, None, None
             else:
-                yield from _in_result(json.dumps(value, ensure_ascii=False), snapshot)
+                yield from _read_result(json.dumps(value, ensure_ascii=False), snapshot)
 
 
-def _mentioned(answer: str, workspace: str, files: frozenset[str]) -> Iterator[_Named]:
+def _read_mentions(answer: str, workspace: str, files: frozenset[str]) -> Iterator[_Mention]:
     """Read what a careful reader would, as in the answer of an agent."""
     for reference in references(answer, files, workspace):
         yield reference.path or reference.mention, reference.first_line, reference.last_line
 
 
-def _in_result(answer: str, snapshot: Snapshot) -> Iterator[_Named]:
+def _read_result(answer: str, snapshot: Snapshot) -> Iterator[_Mention]:
     for location in tool_results.locations(snapshot.mark(answer), snapshot.root):
         yield snapshot.marks.unmark(location.path), location.line, location.last
 
 
-def _number(text: str | None) -> int | None:
+def _parse_number(text: str | None) -> int | None:
     return int(text) if text and text.isdecimal() else None
 
 

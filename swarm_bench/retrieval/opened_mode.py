@@ -11,7 +11,7 @@ from typing import Self
 import anyio
 
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
+from swarm_bench.retrieval.canopy.service import Service, open_running_service, start_service
 from swarm_bench.retrieval.preparing import tear_down
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.workspaces.inventory import Changes, Inventory, changes, inventory
@@ -40,10 +40,10 @@ class OpenedMode:
             tools=tools,
             mode=mode,
             workspace=workspace,
-            secrets=tools.secrets(mode) if secrets is None else secrets,
+            secrets=tools.collect_secrets(mode) if secrets is None else secrets,
             tag=tag,
         )
-        self.before: Inventory | None = None
+        self.files_before: Inventory | None = None
         """The files of the clone when one looked at it first; `None` where nothing changes them."""
         self.teardown_failure: str | None = None
         """As a clause."""
@@ -56,8 +56,8 @@ class OpenedMode:
         mode = self.site.mode
         if mode.servers or mode.services or mode.prepare or mode.teardown:
             homes = self.site.tools.homes
-            opened = homes.opened(self._name, keep=mode.keep, of=mode.name)
-            self.site = replace(self.site, home=await self._stack.enter_async_context(opened))
+            open_home = homes.opened(self._name, keep=mode.keep, of=mode.name)
+            self.site = replace(self.site, home=await self._stack.enter_async_context(open_home))
         self._stack.push_async_callback(self._tear_down)
         return self
 
@@ -73,28 +73,28 @@ class OpenedMode:
         """Start the service of the mode, or use the one that somebody else runs. Raises
         `ServiceFailed`."""
         site = self.site
-        started = _service(site.tools, site.home, site.mode, tag, log=log, secrets=secrets)
+        started = _make_service(site.tools, site.home, site.mode, tag, log=log, secrets=secrets)
         service = await self._stack.enter_async_context(started)
         self.site = replace(site, service=service)
         return service
 
-    async def look(self) -> None:
+    async def record_files(self) -> None:
         """Note which files are there, in the clone and in the home, if a tool can change them."""
         mode = self.site.mode
         if mode.servers or mode.services or mode.prepare:
-            self.before = await anyio.to_thread.run_sync(inventory, self.site.workspace)
-            self._home_before = await anyio.to_thread.run_sync(self._size_of_home)
+            self.files_before = await anyio.to_thread.run_sync(inventory, self.site.workspace)
+            self._home_before = await anyio.to_thread.run_sync(self._measure_home)
 
-    async def changes(self) -> Changes:
+    async def find_changes(self) -> Changes:
         """Compare the clone with what it was."""
         now = await anyio.to_thread.run_sync(inventory, self.site.workspace)
-        return changes(self.before or {}, now)
+        return changes(self.files_before or {}, now)
 
-    async def growth_of_home(self) -> int:
+    async def measure_home_growth(self) -> int:
         """Return how many bytes more are in the home, where some tools keep their index."""
-        return max(0, await anyio.to_thread.run_sync(self._size_of_home) - self._home_before)
+        return max(0, await anyio.to_thread.run_sync(self._measure_home) - self._home_before)
 
-    def _size_of_home(self) -> int:
+    def _measure_home(self) -> int:
         """Return 0 for the user's own home, which has other things in it."""
         home = Path(self.site.home.get("HOME", "/")).resolve()
         if not home.is_relative_to(self.site.tools.work.resolve()):
@@ -111,12 +111,12 @@ async def open_service(tools: Tools, log: Path) -> AsyncIterator[Service]:
     Raises `ServiceFailed`."""
     async with (
         tools.homes.opened("home-service") as home,
-        _service(tools, home, log=log, secrets=tools.secrets()) as service,
+        _make_service(tools, home, log=log, secrets=tools.collect_secrets()) as service,
     ):
         yield service
 
 
-def _service(
+def _make_service(
     tools: Tools,
     home: Mapping[str, str],
     mode: Mode | None = None,
@@ -126,5 +126,5 @@ def _service(
     secrets: tuple[str, ...],
 ) -> AbstractAsyncContextManager[Service]:
     if tools.service_url:
-        return running_service(tools.service_url)
-    return started_service(tools.service_command(home, mode, tag), log=log, secrets=secrets)
+        return open_running_service(tools.service_url)
+    return start_service(tools.build_service_command(home, mode, tag), log=log, secrets=secrets)

@@ -55,18 +55,18 @@ async def prepare(site: Site) -> float:
     if step is None:
         raise ValueError(f"{site.mode.name} has nothing to prepare")
     if step.command:
-        return await _prepared_by(site, step.command)
+        return await _run_preparation(site, step.command)
     return await call(site, ToolCall(tool=step.tool, arguments=step.arguments))
 
 
-async def call(site: Site, wanted: ToolCall) -> float:
+async def call(site: Site, tool_call: ToolCall) -> float:
     """Start the mode's servers in turn until one has the tool, have it called, and end it. Returns
     the seconds that the tool took. Raises `IndexFailed`."""
-    arguments = render(site.mode, wanted.arguments, site.values, site.tools.variables)
-    filled = wanted.model_copy(update={"arguments": arguments})
+    arguments = render(site.mode, tool_call.arguments, site.values, site.tools.variables)
+    filled_call = tool_call.model_copy(update={"arguments": arguments})
     with anyio.move_on_after(site.tools.index_timeout):
-        return await _called_by_one(site, filled)
-    raise _late(wanted.tool, site.tools.index_timeout)
+        return await _call_any_server(site, filled_call)
+    raise _make_late_error(tool_call.tool, site.tools.index_timeout)
 
 
 async def tear_down(site: Site) -> str | None:
@@ -83,7 +83,7 @@ async def tear_down(site: Site) -> str | None:
     return problem
 
 
-async def version(site: Site) -> str | None:
+async def read_version(site: Site) -> str | None:
     """Return what the mode's command for its version prints. Raises `ConfigError`."""
     try:
         ran = await _run(site, site.mode.version, VERSION_SECONDS)
@@ -110,13 +110,13 @@ class _Ran:
     """The end of its output."""
 
 
-async def _prepared_by(site: Site, command: Sequence[str]) -> float:
+async def _run_preparation(site: Site, command: Sequence[str]) -> float:
     try:
         ran = await _run(site, command, site.tools.index_timeout)
     except ProcessLost as error:
         raise IndexFailed(f"The workspace could not be prepared: {error}") from error
     if ran.late:
-        raise _late(command[0], site.tools.index_timeout)
+        raise _make_late_error(command[0], site.tools.index_timeout)
     if ran.problem is not None:
         raise IndexFailed(
             f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, and use "
@@ -125,13 +125,13 @@ async def _prepared_by(site: Site, command: Sequence[str]) -> float:
     return ran.seconds
 
 
-async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
+async def _run(site: Site, template: Sequence[str], timeout: float) -> _Ran:
     """Run a command of the mode's file. Raises `ProcessLost`."""
     with temporary() as folder:
         out, err = folder / "stdout", folder / "stderr"
         output = Output(stdout=out, stderr=err, limit=OUTPUT_BYTES, secrets=site.secrets)
         started = anyio.current_time()
-        result = await run(site.command(written), output=output, timeout=timeout)
+        result = await run(site.build_command(template), output=output, timeout=timeout)
         seconds = anyio.current_time() - started
         printed, error = ending(read(out)), ending(read(err))
     reason = error or printed or "it gave no reason"
@@ -145,15 +145,15 @@ async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
     )
 
 
-async def _called_by_one(site: Site, wanted: ToolCall) -> float:
+async def _call_any_server(site: Site, tool_call: ToolCall) -> float:
     from swarm_bench.runtime.mcp.client import ServerFailed  # half a second of imports
 
     without: list[str] = []
     for name in site.mode.servers:
         try:
             async with site.start_server(name) as server:
-                if any(tool.name == wanted.tool for tool in server.tools):
-                    return await _called(server, wanted, site.secrets)
+                if any(tool.name == tool_call.tool for tool in server.tools):
+                    return await _call_tool(server, tool_call, site.secrets)
         except ServerFailed as error:
             raise IndexFailed(
                 f"The MCP server {name} could not prepare the workspace: {error}; fix it, and "
@@ -161,25 +161,25 @@ async def _called_by_one(site: Site, wanted: ToolCall) -> float:
             ) from error
         without.append(name)
     raise IndexFailed(
-        f"The mode file calls {wanted.tool} before the agents start, and no server has that tool "
-        f"({', '.join(without)}), although one had it before the session"
+        f"The mode file calls {tool_call.tool} before the agents start, and no server has that "
+        f"tool ({', '.join(without)}), although one had it before the session"
     )
 
 
-async def _called(server: "Connection", wanted: ToolCall, secrets: tuple[str, ...]) -> float:
+async def _call_tool(server: "Connection", tool_call: ToolCall, secrets: tuple[str, ...]) -> float:
     started = anyio.current_time()
-    answer = await server.call(wanted.tool, wanted.arguments)
+    answer = await server.call(tool_call.tool, tool_call.arguments)
     if answer.is_error:
         # Cleaned before it is cut: part of a secret would not be recognised.
         reason = " ".join(clean_text(answer.text, secrets).split())[:LAST_LETTERS]
         raise IndexFailed(
-            f"{wanted.tool} could not prepare the workspace: {reason or 'it gave no reason'}"
+            f"{tool_call.tool} could not prepare the workspace: {reason or 'it gave no reason'}"
         )
     return anyio.current_time() - started
 
 
-def _late(what: str, timeout: float) -> IndexFailed:
+def _make_late_error(subject: str, timeout: float) -> IndexFailed:
     return IndexFailed(
-        f"{what} had not prepared the workspace after {timeout:g} s; give it more with "
+        f"{subject} had not prepared the workspace after {timeout:g} s; give it more with "
         "--index-timeout"
     )

@@ -10,11 +10,11 @@ from uuid import uuid4
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.backends import SERVICE, is_embedded
-from swarm_bench.retrieval.canopy.own_service import API_KEY, new_key, sends_key
+from swarm_bench.retrieval.canopy.own_service import API_KEY, draw_key, sends_key
 from swarm_bench.retrieval.canopy.service import Service
 from swarm_bench.retrieval.handshake import TAG_BEGIN
-from swarm_bench.retrieval.modes.mode import render_command, render_servers, uses
-from swarm_bench.retrieval.modes.secrets import secrets_of
+from swarm_bench.retrieval.modes.mode import has_placeholder, render_command, render_servers
+from swarm_bench.retrieval.modes.secrets import find_secrets
 from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import Homes
@@ -46,7 +46,7 @@ class Tools:
     """Whether servers use the home of the user."""
     index_timeout: float = 600.0
     """Seconds that a preparation may take."""
-    service_key: str = field(default_factory=new_key, repr=False)
+    service_key: str = field(default_factory=draw_key, repr=False)
     """What the services that we start ask for."""
 
     @property
@@ -65,18 +65,18 @@ class Tools:
         places."""
         return {**self.user_environment, **self.agent_env}
 
-    def secrets(self, *modes: Mode) -> tuple[str, ...]:
+    def collect_secrets(self, *modes: Mode) -> tuple[str, ...]:
         """List what nobody may read of what the modes' servers say, and a service."""
-        return secrets_of(self, modes, [self.service_url or ""])
+        return find_secrets(self, modes, [self.service_url or ""])
 
-    def to_fix(self, mode: Mode) -> str:
+    def name_fix(self, mode: Mode) -> str:
         """Name what to fix when a server of the mode does not start: its file, or the program that
         was named in the place of ours."""
         program = self.programs["canopy-mcp"]
-        named = uses(mode, "canopy_mcp") and not is_embedded(program)
-        return f"{program}, which is named as canopy-mcp" if named else mode.source
+        is_configured = has_placeholder(mode, "canopy_mcp") and not is_embedded(program)
+        return f"{program}, which is named as canopy-mcp" if is_configured else mode.source
 
-    def service_command(
+    def build_service_command(
         self, home: Mapping[str, str], mode: Mode | None = None, tag: str | None = None
     ) -> Command:
         """Build the command of a service that only the servers of `mode` ask beside us, or nobody;
@@ -138,13 +138,15 @@ class Site:
             seconds=self.mode.start_seconds,
         )
 
-    def command(self, written: Sequence[str]) -> Command:
+    def build_command(self, template: Sequence[str]) -> Command:
         """Make a command of the mode's file. It gets what its servers have in their `env`."""
-        own = {k: v for server in self.servers.values() for k, v in server.get("env", {}).items()}
+        server_variables = {
+            k: v for server in self.servers.values() for k, v in server.get("env", {}).items()
+        }
         return Command(
-            argv=render_command(self.mode, written, self.values, self.tools.variables),
+            argv=render_command(self.mode, template, self.values, self.tools.variables),
             cwd=self.workspace,
-            env={**self.tools.env, **self._variables, **own},
+            env={**self.tools.env, **self._variables, **server_variables},
             tag=self.tag,
         )
 

@@ -18,7 +18,7 @@ from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.executions import figures_of
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
@@ -37,7 +37,7 @@ def make(tmp_path: Path) -> Make:
         folder = SessionFolder(tmp_path / "session")
         folder.make()
         given = make_experiment(("canopy",), agents=agents, agent=CLAUDE)
-        folder.write_experiment(storable(experiment or given))
+        folder.write_experiment(make_storable(experiment or given))
         (folder.path / "canopy").mkdir()
         for agent in range(1, agents + 1):
             stdout = folder.path / "canopy" / f"agent-{agent}.stream.jsonl"

@@ -16,7 +16,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.judging.asking import AT_ONCE
 from swarm_bench.core.errors import NotAuthorized, UsageError
 from swarm_bench.core.session.later.verdicts import Verdict
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.chat import Chat, State, chatting, fails, says
 from tests.builders.golden import Sentences, parts
 from tests.builders.judged import add_trial, make_session
@@ -315,7 +315,7 @@ Break = Callable[[SessionFolder], None]
 
 
 def one_mode(folder: SessionFolder) -> None:
-    folder.write_experiment(storable(make_experiment(("baseline",))))
+    folder.write_experiment(make_storable(make_experiment(("baseline",))))
 
 
 def no_session(folder: SessionFolder) -> None:

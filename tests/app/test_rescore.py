@@ -19,7 +19,7 @@ from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.executions import figures_of
 from tests.builders.golden import Sentences, parts
 from tests.builders.repositories import commit, git, start
@@ -77,7 +77,7 @@ def session(tmp_path: Path, repo: Path, **changes: Any) -> SessionFolder:
     )
     folder = SessionFolder(tmp_path / "session")
     folder.make()
-    folder.write_experiment(storable(experiment))
+    folder.write_experiment(make_storable(experiment))
     (folder.path / "canopy").mkdir()
     if kept:
         shutil.copy(SAMPLE, folder.path / "canopy" / "agent-1.stream.jsonl")

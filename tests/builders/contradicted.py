@@ -5,7 +5,7 @@ from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.sessions import make_experiment, make_trial
 
 _SAMPLE = Path(__file__).parents[1] / "agents/samples/claude-code/success_stream.jsonl"
@@ -18,7 +18,7 @@ def store_contradicted(path: Path, experiment: Experiment | None = None) -> None
     folder = SessionFolder(path)
     folder.make()
     folder.write_experiment(
-        storable(
+        make_storable(
             experiment
             or make_experiment(
                 ("baseline", "canopy"),

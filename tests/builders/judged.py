@@ -8,7 +8,7 @@ from swarm_bench.app.stored.agents import render_trial_page
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.sessions import make_experiment, make_failed, make_trial
 
 
@@ -18,7 +18,7 @@ def make_session(path: Path, answers: Mapping[str, tuple[str | None, ...]]) -> S
     folder.make()
     agents = len(next(iter(answers.values())))
     experiment = make_experiment(tuple(answers), agents=agents)
-    folder.write_experiment(storable(experiment))
+    folder.write_experiment(make_storable(experiment))
     for mode, texts in answers.items():
         for agent, text in enumerate(texts, start=1):
             add_trial(folder, experiment, mode, agent, text)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
+from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.core.events import Emit
 from swarm_bench.core.ports import Agent
 from swarm_bench.retrieval.tools import Site, Tools
@@ -38,7 +38,7 @@ def kit_for(
     return kit
 
 
-def surroundings_for(kit: Kit) -> Surroundings:
+def surroundings_for(kit: Kit) -> SwarmContext:
     """Where the trials of its first mode run."""
     site = Site(tools=kit.tools, mode=kit.experiment.modes[0], workspace=kit.workspace)
-    return Surroundings(site=site, monitor=TreeMonitor(), attempts={})
+    return SwarmContext(site=site, monitor=TreeMonitor(), attempts={})

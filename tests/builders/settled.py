@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.registry import own_version
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 
 SESSION = "01234567"
 BEGIN = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -118,7 +118,7 @@ def _settled(line: str, number: int) -> str:
 
     unsealed = _SEAL.sub("}", line)
     settled = _MEASURED.sub(replace, unsealed)
-    return settled if unsealed == line else sealed(settled).decode()
+    return settled if unsealed == line else add_checksum(settled).decode()
 
 
 def measured(identity: str, key: str, like: str = "0.0") -> float:

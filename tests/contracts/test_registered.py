@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import scorers as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
 from swarm_bench.core import registry
@@ -21,7 +21,7 @@ from swarm_bench.core.session.cases import Case, CaseExperiment, CaseJob, Delive
 from swarm_bench.core.session.designs import DESIGNS, Design
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
-from swarm_bench.engine.plan import groups_of, plan_cases
+from swarm_bench.engine.plan import iterate_groups, plan_cases
 from swarm_bench.programs.scout.options import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.testing.benchmark_contracts import check_benchmark, check_cases, check_plan
@@ -48,7 +48,7 @@ def test_agents(name: str, tmp_path: Path) -> None:
     check_agent(registry.load("agents", name)(), tmp_path)
 
 
-@pytest.mark.parametrize("scorer", swarm.scorers(), ids=lambda scorer: type(scorer).__name__)
+@pytest.mark.parametrize("scorer", swarm.load_scorers(), ids=lambda scorer: type(scorer).__name__)
 def test_scorers(scorer: Scorer) -> None:
     check_scorer(scorer)
 
@@ -62,7 +62,7 @@ def test_benchmarks() -> None:
     overhead = Overhead(session="s", mode="canopy", prompt_tokens=7)
     jobs = [
         SwarmJob(swarm=group, attempts={trial.id: 2 for trial in group.trials}, overhead=overhead)
-        for group in groups_of(plan(experiment()))
+        for group in iterate_groups(plan(experiment()))
     ]
     benchmark = find_benchmark("swarm")
     assert isinstance(benchmark, Portable)
@@ -72,7 +72,7 @@ def test_benchmarks() -> None:
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_plans_of_swarms(design: Design) -> None:
     check_plan(plan, experiment(design=design))
-    check_plan(plan, with_blocks(experiment(design=design, concurrency=1), None))
+    check_plan(plan, deal_blocks(experiment(design=design, concurrency=1), None))
 
 
 def test_plans_of_cases() -> None:

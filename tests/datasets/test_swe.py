@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.benchmarks.cases.role import Tools
 from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
-from swarm_bench.benchmarks.diffs.reading import diff_in
+from swarm_bench.benchmarks.diffs.reading import find_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.datasets.rows import read_rows
@@ -60,7 +60,7 @@ def rows_of(folder: Path, *rows: dict[str, Any]) -> tuple[Edit, ...]:
 async def scores(row: Edit, answer: str) -> dict[str, Any]:
     benchmark = UnifiedDiff()
     (case,) = benchmark.cases([row])
-    return dict(await benchmark.score(case, diff_in(answer), Tools(environment=Unconfined())))
+    return dict(await benchmark.score(case, find_diff(answer), Tools(environment=Unconfined())))
 
 
 async def test_rows_are_edits_with_the_files_of_their_commit(tmp_path: Path) -> None:

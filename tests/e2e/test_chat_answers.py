@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.benchmarks.cases.folder import model_folder
+from swarm_bench.benchmarks.cases.folder import open_model_folder
 from swarm_bench.benchmarks.humaneval import Function
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.datasets.rows import read_rows
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from swarm_bench.runtime.files import append_line
 from tests.builders.chat import Chat, State, chatting, says
 from tests.e2e.conftest import Bench
@@ -68,7 +68,7 @@ def test_rescore_reads_an_old_session_anew_and_says_so(bench: Bench) -> None:
         arm = f"{chat.url}/v1#m"
         done = bench.call("run", "humaneval", "--models", arm, "reference", *WORDS)
     assert done.code == 0, done.err
-    folder = model_folder(bench.folder / "out")
+    folder = open_model_folder(bench.folder / "out")
     lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
     folder.records.path.unlink()
     for record in lines:
@@ -77,7 +77,7 @@ def test_rescore_reads_an_old_session_anew_and_says_so(bench: Bench) -> None:
             record = record.model_copy(update={"prediction": "a draft", "scores": failed})
         else:  # a key that there was not
             record = record.model_copy(update={"scores": {"passed": True}})
-        append_line(folder.records.path, sealed(record.model_dump_json()))
+        append_line(folder.records.path, add_checksum(record.model_dump_json()))
     before = bench.call("report", "out")
     assert before.code == 0, before.err
     assert figure(bench, arm) == 0
@@ -95,12 +95,14 @@ def test_scores_by_different_rules_show_nothing(bench: Bench) -> None:
     words = ("--limit", "8", *CODE)
     done = bench.call("run", "humaneval", "--models", "reference", *words, "--output", "out")
     assert done.code == 0, done.err
-    folder = model_folder(bench.folder / "out")
+    folder = open_model_folder(bench.folder / "out")
     lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
     folder.records.path.unlink()
     for record in lines:
         old = record.model_copy(update={"scores": {"passed": False}, "scoring_rules": None})
-        append_line(folder.records.path, sealed(old.model_dump_json(exclude={"scoring_rules"})))
+        append_line(
+            folder.records.path, add_checksum(old.model_dump_json(exclude={"scoring_rules"}))
+        )
     shutil.copytree(bench.folder / "out", bench.folder / "alone")
     alone = bench.call("report", "alone")
     assert "8 of 8 answers were scored by the rules of another version" in alone.out
@@ -127,12 +129,12 @@ def test_chats_of_every_benchmark_say_by_which_rules_they_were_scored(
         words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--limit", "2", "--quiet")
         done = bench.call("run", name, *words, "--output", "out")
     assert done.code == 0, done.err
-    folder = model_folder(bench.folder / "out")
+    folder = open_model_folder(bench.folder / "out")
     lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
     folder.records.path.unlink()
     for record in lines:
         line = record.model_dump_json(exclude={"scoring_rules"})
-        append_line(folder.records.path, sealed(line))
+        append_line(folder.records.path, add_checksum(line))
     assert "2 of 2 answers were scored by the rules" in bench.call("report", "out").out
     assert "another version" not in bench.call("rescore", "out").out
 

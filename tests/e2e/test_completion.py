@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.completion.asking import form_of
+from swarm_bench.benchmarks.completion.asking import find_form
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Sampling
 from swarm_bench.models.servers.llamacpp import LlamaCppSource
 from tests.benchmarks.completion.data_files import PACKAGE
@@ -271,7 +271,7 @@ def test_a_template_is_asked_of_a_real_server_in_place_of_infill(server: str, be
 @needs_llamacpp
 async def test_a_stop_string_ends_an_answer_of_a_real_server(server: str) -> None:
     """What it writes without one has some letter, and ends before it when asked again."""
-    prompt = form_of("qwen2.5-coder", parity=False).around("a", "b")
+    prompt = find_form("qwen2.5-coder", parity=False).fill("a", "b")
     async with LlamaCppSource(server).opened(Around(timeout=60)) as model:
 
         async def ask(*stop: str) -> Completion:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.report import report
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench
 
@@ -47,7 +47,7 @@ def unsealed(record: dict[str, Any]) -> bytes:
 
 def resealed(record: dict[str, Any]) -> bytes:
     """As somebody writes it who knows about checksums."""
-    return sealed(unsealed(record).decode())
+    return add_checksum(unsealed(record).decode())
 
 
 def test_records_that_were_changed_are_named_and_qualify_the_headline(

@@ -15,7 +15,7 @@ import typer.main
 from swarm_bench.app.retrieve import resolving
 from swarm_bench.app.trust.demands import list_session_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
-from swarm_bench.benchmarks.cases.folder import case_folder
+from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.cli.commands import app
 from swarm_bench.config.settings import load
@@ -203,7 +203,7 @@ def asked(folder: Path) -> list[Demand]:
         return asked_by_agents(SessionFolder(folder).read_experiment())
     if benchmark == "retrieve":
         return asked_by_agents(resolving.read_experiment(resolving.open_folder(folder)))
-    experiment = case_folder(folder).read_experiment()
+    experiment = open_case_folder(folder).read_experiment()
     return [*list_run_demands(experiment), *list_benchmark_demands(experiment)]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from tests.builders.chat import Chat, State, chatting, fails, says
 from tests.builders.golden import Sentences, parts
 from tests.builders.packages import block
@@ -482,7 +482,7 @@ def test_what_an_earlier_version_counted_as_wrong_is_missing_and_asked_again(
             line |= {"answer": None, "scores": None, "finish": None}
         for line in lines:
             del line["sha256"]
-        path.write_bytes(b"".join(sealed(json.dumps(it)) + b"\n" for it in lines))
+        path.write_bytes(b"".join(add_checksum(json.dumps(it)) + b"\n" for it in lines))
         report = bench.call("report", "out")
         assert report.code == 0, report.err
         golden(parts(report.out))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.running.empty_prompt import longest_seconds
+from swarm_bench.benchmarks.swarm.running.empty_prompt import compute_timeout
 from swarm_bench.core.session.experiment import Limits
 from swarm_bench.core.treatment.overhead import Overhead
 from tests.e2e.conftest import Bench
@@ -104,6 +104,6 @@ def test_the_empty_prompt_has_little_time() -> None:
     limits = Limits(max_turns=15, timeout=900, index_timeout=300)
     line = Overhead(session="s", mode="canopy")
     slow = line.model_copy(update={"server_seconds": {"quick": 1.0, "slow": 12.0}})
-    assert longest_seconds(line, limits) == 30
-    assert longest_seconds(slow, limits) == 42
-    assert longest_seconds(slow, limits.model_copy(update={"timeout": 9.0})) == 9
+    assert compute_timeout(line, limits) == 30
+    assert compute_timeout(slow, limits) == 42
+    assert compute_timeout(slow, limits.model_copy(update={"timeout": 9.0})) == 9

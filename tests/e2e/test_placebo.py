@@ -17,8 +17,8 @@ from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.programs.canopy.mcp.server import TOOLS
-from swarm_bench.retrieval.placebo.forms import placebo_tool
-from swarm_bench.retrieval.placebo.material import Material, Passage, script_of
+from swarm_bench.retrieval.placebo.forms import make_placebo_tool
+from swarm_bench.retrieval.placebo.material import Material, Passage, name_script
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.e2e.conftest import Bench, Done
@@ -246,12 +246,12 @@ def _placebo_as_a_mode(folder: Path) -> str:
     material = folder / "material.json"
     Material(
         instructions="",
-        tools=tuple(placebo_tool(spec, None) for spec in specs),
+        tools=tuple(make_placebo_tool(spec, None) for spec in specs),
         places=tuple(Passage(path=name, first=1, last=3) for name in PAINTS),
         files=len(PAINTS),
         seed=1,
     ).write(material)
-    args = ["-I", str(script_of(material)), "{{ workspace }}"]
+    args = ["-I", str(name_script(material)), "{{ workspace }}"]
     path = folder / "mine.json"
     path.write_text(
         json.dumps({"mcpServers": {"canopy": {"command": sys.executable, "args": args}}})

@@ -10,8 +10,8 @@ from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.heads import read_heads
-from swarm_bench.engine.lines import read_lines, torn_lines
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.lines import describe_torn_lines, read_lines
+from swarm_bench.engine.seal import add_checksum
 from swarm_bench.engine.store import Records
 from tests.builders.golden import Sentences
 
@@ -28,22 +28,22 @@ LINE = TrialRecord(
 @pytest.mark.parametrize(
     "line",
     [
-        sealed(LINE),
+        add_checksum(LINE),
         LINE.encode(),
-        sealed(LINE.replace('"0123456789ab"', "null")),
-        sealed(LINE.replace("0123456789ab", "of a stranger")),
-        sealed(LINE).replace(b'"cost":0.5', b'"cost":"much"'),
+        add_checksum(LINE.replace('"0123456789ab"', "null")),
+        add_checksum(LINE.replace("0123456789ab", "of a stranger")),
+        add_checksum(LINE).replace(b'"cost":0.5', b'"cost":"much"'),
         LINE.encode().replace(b'"cost":0.5', b'"cost":"much"'),
         LINE.encode().replace(b'"agent":3,', b""),
-        sealed(LINE)[:-1],
-        sealed(LINE.replace("timeout", "swapped-by-aliens")),
-        sealed(LINE.replace('"attempt":2', '"attempt":"two"')),
+        add_checksum(LINE)[:-1],
+        add_checksum(LINE.replace("timeout", "swapped-by-aliens")),
+        add_checksum(LINE.replace('"attempt":2', '"attempt":"two"')),
         b"[]",
         b"\xff",
     ],
 )
 def test_a_line_has_a_head_when_it_holds_a_record(line: bytes, tmp_path: Path) -> None:
-    (tmp_path / "metrics.jsonl").write_bytes(line + b"\n\n" + sealed(LINE))
+    (tmp_path / "metrics.jsonl").write_bytes(line + b"\n\n" + add_checksum(LINE))
     ((_, _, record), _) = read_lines(tmp_path / "metrics.jsonl", TrialRecord)
     ((number, same, head), (last, _, _)) = read_heads(tmp_path / "metrics.jsonl", TrialRecord)
     assert (number, same, last) == (1, line, 3)
@@ -64,7 +64,7 @@ def test_what_we_write_is_not_parsed(
 ) -> None:
     """Otherwise a large session takes long to go on."""
     monkeypatch.setattr(kind, "from_json", None)
-    (tmp_path / "metrics.jsonl").write_bytes(sealed(line))
+    (tmp_path / "metrics.jsonl").write_bytes(add_checksum(line))
     ((_, _, head),) = read_heads(tmp_path / "metrics.jsonl", kind)
     assert head == ("0123456789ab", 2, Cause.TIMEOUT)
 
@@ -73,10 +73,10 @@ def test_what_we_write_is_not_parsed(
 def test_a_line_of_a_newer_version_is_not_read_as_one_of_this(
     kind: type[StoredRecord], line: str, tmp_path: Path, golden: Sentences
 ) -> None:
-    newer = sealed(line.replace('"schema_version":1,', '"schema_version":2,'))
+    newer = add_checksum(line.replace('"schema_version":1,', '"schema_version":2,'))
     path = tmp_path / "metrics.jsonl"
-    path.write_bytes(b"\n".join([newer, b"torn", sealed(line)]))
+    path.write_bytes(b"\n".join([newer, b"torn", add_checksum(line)]))
     assert [head and head.trial for _, _, head in read_heads(path, kind)][:2] == [None, None]
-    golden(*torn_lines(path, read_lines(path, kind)))
+    golden(*describe_torn_lines(path, read_lines(path, kind)))
     with pytest.raises(UsageError, match="line 1 was written by a newer swarm-bench"):
         Records(tmp_path, kind).set_aside_reruns()

@@ -6,17 +6,19 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.lines import checked, raw_lines
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.lines import parse_checked, read_raw_lines
+from swarm_bench.engine.seal import add_checksum
 
 LINE = '{"mode":"m","agent":1,"task":"t","trial":"a"}'
 
 
 def test_lines_are_let_go_of_as_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
-    path.write_bytes(b"\n".join([sealed(LINE), b"", LINE.encode(), b"{"]) + b"\n")
-    lines = raw_lines(path)
-    (one, whole, first), (two, bare, second), (three, torn, third) = checked(lines, TrialRecord)
+    path.write_bytes(b"\n".join([add_checksum(LINE), b"", LINE.encode(), b"{"]) + b"\n")
+    lines = read_raw_lines(path)
+    (one, whole, first), (two, bare, second), (three, torn, third) = parse_checked(
+        lines, TrialRecord
+    )
     assert lines == []
     assert (one, two, three) == (1, 3, 4)
     assert (whole, bare, torn) == (True, None, False)
@@ -29,7 +31,7 @@ def test_garbage_is_collected_afterwards_as_before(tmp_path: Path, enabled: bool
     before = gc.isenabled()
     (gc.enable if enabled else gc.disable)()
     try:
-        checked(raw_lines(tmp_path / "none.jsonl"), TrialRecord)
+        parse_checked(read_raw_lines(tmp_path / "none.jsonl"), TrialRecord)
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()

@@ -15,14 +15,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.making import make_record, rehearsed
-from swarm_bench.benchmarks.swarm.scorers import scorers
+from swarm_bench.benchmarks.swarm.records.making import make_record, read_rehearsal_figures
+from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.core.outcome import Outcome, Reported, ToolAnswer, Usage
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import Measured, Rehearsed, Spent, TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.scoring import Scored, score
+from swarm_bench.engine.scoring import ScoringResult, score
 from swarm_bench.models.rehearsal.launch import Traffic
 from tests.benchmarks.swarm.records.test_making import SERVERS, experiment
 from tests.builders.executions import execution
@@ -87,15 +87,15 @@ def line(name: str) -> str:
         attempt=2,
         turns_counted=True if ran else None,
     )
-    scored = Scored()
+    scored = ScoringResult()
     if ran:
-        chosen = scorers(("references", "structure"))
+        chosen = load_scorers(("references", "structure"))
         scored = score(chosen, CONTEXT, secrets=(), record=TrialRecord)
     ended = execution(
         plan(about)[0].groups[0].trials[0],
         outcome,
         measured=measured,
-        rehearsed=rehearsed(seen, SERVERS),
+        rehearsed=read_rehearsal_figures(seen, SERVERS),
         outside=("it read x",) if ran else (),
     )
     return make_record(about, ended, scored).model_dump_json()

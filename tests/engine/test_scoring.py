@@ -9,8 +9,8 @@ import pytest
 
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.caps import OTHERS
-from swarm_bench.engine.scoring import LONGEST_FAILURE, MOST_FAILURES, Scored, score
+from swarm_bench.engine.caps import OTHER_NAMES
+from swarm_bench.engine.scoring import LONGEST_FAILURE, MOST_FAILURES, ScoringResult, score
 from swarm_bench.scoring.length import Length
 from swarm_bench.scoring.references import References
 from swarm_bench.testing.contracts import check_scorer
@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Canned, str]] = {
 }
 
 
-def scored(*scorers: Scorer) -> Scored:
+def scored(*scorers: Scorer) -> ScoringResult:
     return score((References(), *scorers, Length()), CONTEXT, secrets=(KEY,), record=TrialRecord)
 
 
@@ -80,7 +80,7 @@ def test_scores_without_a_key_in_the_record_have_a_place_of_their_own() -> None:
     scores = {"tone": 0.5, "polite": True, "label": "warm", "words": 3, "missing": None}
     result = scored(Canned(give=lambda: scores, keys=(*scores, "absent")))
     assert result.scores == {**scores, "absent": None}
-    assert vars(result.own).items() >= {"references": 1, "result_lines": 2}.items()
+    assert vars(result.own_scores).items() >= {"references": 1, "result_lines": 2}.items()
     assert result.failures is None
 
 
@@ -93,7 +93,7 @@ def test_what_a_scorer_that_failed_states_is_missing_and_the_others_go_on(
     assert result.scores == {"tone": None}
     assert result.failures is not None
     assert why in result.failures["canned"]
-    assert vars(result.own).items() >= {"references": 1, "result_lines": 2}.items()
+    assert vars(result.own_scores).items() >= {"references": 1, "result_lines": 2}.items()
     golden(*result.troubles)
 
 
@@ -104,7 +104,7 @@ def test_a_statement_that_cannot_be_is_a_failure_and_has_no_place(case: str) -> 
     assert result.scores is None
     assert result.failures is not None
     assert why in result.failures["canned"]
-    assert vars(result.own).items() >= {"references": 1, "result_lines": 2}.items()
+    assert vars(result.own_scores).items() >= {"references": 1, "result_lines": 2}.items()
 
 
 @pytest.mark.parametrize("value", ["many", True, 1.5, "3"])
@@ -112,7 +112,7 @@ def test_a_key_of_the_record_keeps_its_type(value: Score, golden: Sentences) -> 
     result = scored(Canned(give=lambda: {"headings": value}, keys=("headings", "bullets")))
     assert result.failures is not None
     golden(result.failures["canned"])
-    assert vars(result.own).items() >= {"headings": None, "bullets": None}.items()
+    assert vars(result.own_scores).items() >= {"headings": None, "bullets": None}.items()
     assert result.scores is None
 
 
@@ -134,7 +134,7 @@ def test_so_many_failures_are_named_and_the_others_counted() -> None:
     result = scored(*many)
     assert result.failures is not None
     assert len(result.failures) == MOST_FAILURES + 1
-    assert result.failures[OTHERS] == "3 more scorers failed"
+    assert result.failures[OTHER_NAMES] == "3 more scorers failed"
 
 
 @pytest.mark.parametrize("case", sorted({*FAILING, *REFUSED} - {"another scorer's", "exits"}))

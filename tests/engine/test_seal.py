@@ -12,9 +12,9 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.seal import is_whole, sealed
+from swarm_bench.engine.seal import add_checksum, is_intact
 from swarm_bench.engine.store import METRICS
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
@@ -23,9 +23,9 @@ LINE = '{"mode":"canopy","task":"\\"sha256\\": ü","total_tokens":5600}'
 
 
 def test_a_sealed_line_is_the_same_object_with_one_key_more() -> None:
-    line = sealed(LINE)
-    assert is_whole(line) is True
-    assert is_whole(line + b"\r") is True
+    line = add_checksum(LINE)
+    assert is_intact(line) is True
+    assert is_intact(line + b"\r") is True
     assert {**json.loads(LINE), "sha256": json.loads(line)["sha256"]} == json.loads(line)
 
 
@@ -41,18 +41,18 @@ def test_a_sealed_line_is_the_same_object_with_one_key_more() -> None:
     ],
 )
 def test_a_changed_line_is_told(change: Callable[[bytes], bytes]) -> None:
-    line = change(sealed(LINE))
-    assert line != sealed(LINE)
-    assert is_whole(line) is False
+    line = change(add_checksum(LINE))
+    assert line != add_checksum(LINE)
+    assert is_intact(line) is False
 
 
 def test_a_line_without_a_checksum_says_nothing() -> None:
-    assert is_whole(LINE.encode()) is None
+    assert is_intact(LINE.encode()) is None
 
 
 def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> None:
     folder = SessionFolder(tmp_path)
-    folder.write_experiment(storable(make_experiment(("canopy",))))
+    folder.write_experiment(make_storable(make_experiment(("canopy",))))
     mine = TrialRecord(mode="canopy", agent=1, task="t", trial="x", cause=Cause.FINISHED)
     again = TrialRecord(mode="canopy", agent=2, task="t", trial="y", cause=Cause.RATE_LIMITED)
     folder.records.append(mine)
@@ -63,12 +63,12 @@ def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> N
     audit = folder.read().audit
     assert audit is not None
     assert (audit.sealed, audit.edited, audit.bare) == (1, frozenset(), frozenset())
-    assert is_whole((tmp_path / "superseded.jsonl").read_bytes()) is True
+    assert is_intact((tmp_path / "superseded.jsonl").read_bytes()) is True
 
 
 def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> None:
     folder, metrics = SessionFolder(tmp_path), tmp_path / METRICS
-    folder.write_experiment(storable(make_experiment(("canopy",))))
+    folder.write_experiment(make_storable(make_experiment(("canopy",))))
     one, other, third = (
         TrialRecord(mode="canopy", agent=agent, task="t", trial=str(agent), total_tokens=5600)
         for agent in (1, 2, 3)
@@ -88,7 +88,7 @@ def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> No
 
 def test_lines_on_swarms_and_overhead_are_sealed_too(tmp_path: Path) -> None:
     folder = SessionFolder(tmp_path)
-    folder.write_experiment(storable(make_experiment(("canopy",))))
+    folder.write_experiment(make_storable(make_experiment(("canopy",))))
     folder.append_swarm(make_swarm("canopy", index_seconds=7.5))
     folder.write_overhead([Overhead(session="s", mode="canopy", tool_tokens=75)])
     assert (audit := folder.read().audit) is not None

@@ -64,7 +64,7 @@ class Answers(Store[Case, Questions, str]):
             raise CostLimitReached("that is enough")
         yield block
 
-    def of_group(self, group: Questions) -> GroupStore[Questions, str]:
+    def make_group_store(self, group: Questions) -> GroupStore[Questions, str]:
         return GroupStore(job=group, keep=self.keep, check=self.check)
 
     async def keep(self, delivery: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
+from swarm_bench.benchmarks.cases.problems import Judging, Problem, run_tests
 from swarm_bench.benchmarks.cases.role import Tools
 from swarm_bench.benchmarks.mbpp import Mbpp
 from swarm_bench.datasets.rows import read_rows
@@ -55,4 +55,4 @@ async def test_problems_with_many_tests_pass_on_a_busy_machine(called: bool) -> 
     assert problem
     program = "def f(n): return n * n" if called else "print(int(input()) ** 2)"
     judging = Judging(environment=Unconfined(), timeout=LIMIT, in_all=2)
-    assert (await outcomes(judging, problem, program)).tests == [1] * 60
+    assert (await run_tests(judging, problem, program)).tests == [1] * 60

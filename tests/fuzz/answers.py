@@ -18,10 +18,14 @@ from swarm_bench.programs.canopy.local import LocalTools
 from swarm_bench.programs.canopy.mcp.server import Server
 from swarm_bench.programs.canopy.search.dsl import parse_dsl
 from swarm_bench.reports.text import block, cut, encodable, escaped, plain
-from swarm_bench.retrieval.locations import MOST, Unreadable, read_locations
-from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, feedback_difference, read_feedback
-from swarm_bench.retrieval.probes.service_metrics import service_difference
-from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, commands_in
+from swarm_bench.retrieval.locations import MAX_LOCATIONS, Unreadable, read_locations
+from swarm_bench.retrieval.probes.feedback import (
+    FEEDBACK_DB,
+    compute_feedback_difference,
+    read_feedback,
+)
+from swarm_bench.retrieval.probes.service_metrics import compute_service_difference
+from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, find_commands
 from swarm_bench.runtime.mcp.lines import StrayOutput, read_messages
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.source.references.extraction import references
@@ -98,13 +102,13 @@ def feedback(data: bytes, folder: Path) -> None:
     found = read_feedback(folder)
     assert found is not None
     assert all(count is None or 0 <= count <= 2**53 for count in found.values())
-    json.dumps(feedback_difference(None, found), allow_nan=False)
+    json.dumps(compute_feedback_difference(None, found), allow_nan=False)
 
 
 def metrics(data: bytes, _folder: Path) -> None:
     """What happened between two answers of a service."""
     before, after = (_json_object(part) for part in parts(data, 2))
-    json.dumps(service_difference(before, after), allow_nan=False)
+    json.dumps(compute_service_difference(before, after), allow_nan=False)
 
 
 def _json_object(data: bytes) -> dict[str, Any] | None:
@@ -153,7 +157,7 @@ def result(data: bytes, _folder: Path) -> None:
     assert all(names(text))
     for search in (None, _BY_PATTERN, _BY_JSON_PATH):
         with suppress(Unreadable):
-            assert len(read_locations(text, search, "/w", _FILES)) <= MOST
+            assert len(read_locations(text, search, "/w", _FILES)) <= MAX_LOCATIONS
     content: Any = text
     with suppress(ValueError, RecursionError):
         content = json.loads(text)
@@ -199,5 +203,5 @@ def _one_line(text: str) -> None:
 def command_line(data: bytes, _folder: Path) -> None:
     """A line for a shell, as the fourth witness takes it apart."""
     for line in limited(data.decode("utf-8", "replace").split(BETWEEN.decode())):
-        words = sum(len(word) for command in commands_in(line) for word in command.argv)
+        words = sum(len(word) for command in find_commands(line) for word in command.argv)
         assert words <= 20 * MOST_LAYERS * (len(line) + 20)

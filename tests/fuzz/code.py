@@ -4,10 +4,10 @@ from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
-from swarm_bench.benchmarks.cases.python_code import parsed
-from swarm_bench.benchmarks.cases.texts import JAVA, blocks, program, unified
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
-from swarm_bench.benchmarks.completion.asking import without_fences
+from swarm_bench.benchmarks.cases.python_code import parse_python
+from swarm_bench.benchmarks.cases.texts import JAVA, find_blocks, find_program, unify_lines
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
+from swarm_bench.benchmarks.completion.asking import drop_fences
 from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.benchmarks.completion.rows import Code
 from swarm_bench.core.errors import SwarmBenchError
@@ -95,9 +95,9 @@ def answer(data: bytes, _place: Path) -> None:
     """What a model says in a chat: each line that is scored stands in it, but for blanks and marks
     in Python."""
     said = data.decode("utf-8", "replace")
-    heard = without_thoughts(Completion(text=said, finish="stop", usage=Usage()), "chat").text
+    heard = drop_thoughts(Completion(text=said, finish="stop", usage=Usage()), "chat").text
     assert heard in said
-    assert without_fences(heard) == heard or blocks(heard)
-    lines = unified(heard)
-    for code in (program(heard, names=("f", "g")), program(heard, JAVA)):
-        assert all(line.strip() in lines for line in code.split("\n")) or parsed(dedent(code))
+    assert drop_fences(heard) == heard or find_blocks(heard)
+    lines = unify_lines(heard)
+    for code in (find_program(heard, names=("f", "g")), find_program(heard, JAVA)):
+        assert all(line.strip() in lines for line in code.split("\n")) or parse_python(dedent(code))

@@ -4,10 +4,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from swarm_bench.benchmarks.cases.python_code import parsed
-from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
+from swarm_bench.benchmarks.cases.python_code import parse_python
+from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
-from swarm_bench.benchmarks.diffs.unit_tests import exports_of, fault_of, program_of
+from swarm_bench.benchmarks.diffs.unit_tests import find_exports, find_fault, write_program
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.datasets.rows import read_rows
 
@@ -29,7 +29,7 @@ ROWS = [
 def diff(data: bytes, _: Path) -> None:
     """Whatever is no hunk is passed over, and lines stay as they are."""
     text = data.decode(errors="replace")
-    read = read_diff(diff_in(text))
+    read = read_diff(find_diff(text))
     own = {line.rstrip("\r") for line in text.split("\n")}
     for change in read.changes:
         for hunk in change.hunks:
@@ -40,11 +40,11 @@ def diff(data: bytes, _: Path) -> None:
 def unit_tests(data: bytes, _: Path) -> None:
     """The program that runs tests is Python where they are."""
     text = data.decode(errors="replace")
-    tree = parsed(text)
+    tree = parse_python(text)
     if tree is not None:
-        assert fault_of(tree, "main.py") != ""
-        assert parsed(program_of(text, tree, "a/main.py"))
-        assert exports_of(tree)
+        assert find_fault(tree, "main.py") != ""
+        assert parse_python(write_program(text, tree, "a/main.py"))
+        assert find_exports(tree)
 
 
 def swe_rows(data: bytes, folder: Path) -> None:

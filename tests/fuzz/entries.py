@@ -16,9 +16,9 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.datasets.suites import read_suite
-from swarm_bench.engine.folding import folded
+from swarm_bench.engine.folding import fold_amendments
 from swarm_bench.engine.lines import read_lines
-from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
+from swarm_bench.retrieval.modes.mode import drop_secrets, read_mode
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise
 from tests.fuzz import (
@@ -65,7 +65,7 @@ def mode_file(data: bytes, folder: Path) -> None:
     path = folder / "mode.json"
     path.write_bytes(data)
     with suppress(SwarmBenchError):
-        mode = without_secrets(read_mode(path))
+        mode = drop_secrets(read_mode(path))
         assert Mode.from_json(mode.model_dump_json()) == mode
 
 
@@ -94,7 +94,7 @@ def session(data: bytes, folder: Path) -> None:
     with suppress(SwarmBenchError):
         found = SessionFolder(folder).read()
         lines_of_trials = read_lines(folder / "metrics.jsonl", TrialRecord)
-        amended = len(lines_of_trials) - len(folded(lines_of_trials, TrialRecord.labels))
+        amended = len(lines_of_trials) - len(fold_amendments(lines_of_trials, TrialRecord.labels))
         for name, records in (("metrics.jsonl", found.trials), ("retrieval.jsonl", found.swarms)):
             lines = (folder / name).read_bytes().split(b"\n")
             named = [text for text in found.warnings if text.startswith(f"{name}: line")]
@@ -102,7 +102,7 @@ def session(data: bytes, folder: Path) -> None:
             left_out = torn + (amended if name == "metrics.jsonl" else 0)
             assert len(records) + left_out == sum(bool(line.strip()) for line in lines)
         render(summarise(found)).encode()
-        heads = SessionFolder(folder).records.heads()
+        heads = SessionFolder(folder).records.read_heads()
         assert {head.key for head in heads} == {record.key for record in found.trials}
 
 

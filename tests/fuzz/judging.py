@@ -3,8 +3,8 @@
 from contextlib import suppress
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.judging.blinding import blinded
-from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, question, verdict_in
+from swarm_bench.benchmarks.swarm.judging.blinding import blind
+from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, find_verdict, write_question
 from swarm_bench.models.prices import price
 from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.models.servers.forms import NoAnswer, body_of
@@ -23,9 +23,9 @@ def pages() -> list[bytes]:
 def page(data: bytes, _folder: Path) -> None:
     """No answer leaves its part of the question, or keeps a name."""
     text = data.decode("utf-8", "replace")
-    answer = blinded(answer_in(text) or text, NAMES)
+    answer = blind(answer_in(text) or text, NAMES)
     assert "mcp__canopy__query" not in answer.split()
-    asked = question(OF_AGENTS, "Where?", answer, "There.")
+    asked = write_question(OF_AGENTS, "Where?", answer, "There.")
     opening, closing = (asked.rpartition("<answer-B-")[2][:16], asked.rpartition("</answer-B-")[2])
     assert asked.count(f"</answer-B-{opening}>") == 1
     assert closing.startswith(opening)
@@ -38,7 +38,7 @@ def completions() -> list[bytes]:
 def completion(data: bytes, _folder: Path) -> None:
     with suppress(ValueError, NoAnswer):
         reply = completion_in(body_of(data))
-        assert verdict_in(reply.text) in ("A", "B", "tie", None)
+        assert find_verdict(reply.text) in ("A", "B", "tie", None)
         listed = price("rules")
         assert listed
         cost = listed.of(reply.usage)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from swarm_bench.benchmarks.cases.outputs import same_output
+from swarm_bench.benchmarks.cases.outputs import is_same_output
 from swarm_bench.benchmarks.cases.problems import Problem
 from swarm_bench.environments.python_tests import read_report
 from tests.fuzz.parts import joined, parts
@@ -31,8 +31,8 @@ def output(data: bytes, _: Path) -> None:
     """Any text is the same as itself."""
     printed, expected = (it.decode(errors="replace") for it in parts(data, 2))
     for parity in (False, True):
-        assert same_output(printed, printed, parity=parity)
-        same_output(printed, expected, parity=parity)
+        assert is_same_output(printed, printed, parity=parity)
+        is_same_output(printed, expected, parity=parity)
 
 
 def checked(data: bytes, _: Path) -> None:

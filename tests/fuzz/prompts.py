@@ -6,9 +6,9 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.benchmarks.prompts.judging import opinion
-from swarm_bench.benchmarks.prompts.optimisation import shortened, unfenced
-from swarm_bench.benchmarks.prompts.texts import asked_by, read_texts, system_of
+from swarm_bench.benchmarks.prompts.judging import ask_opinion
+from swarm_bench.benchmarks.prompts.optimisation import drop_fence, shorten_prompt
+from swarm_bench.benchmarks.prompts.texts import fill_prompts, join_system, read_texts
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion
@@ -44,17 +44,17 @@ def file(data: bytes, place: Path) -> None:
         for rules, prompts in ((["file.md"], []), ([], ["file.md"])):
             with suppress(ConfigError):
                 texts = read_texts(rules, prompts)
-                assert TASK in asked_by(texts, TASK)
-                assert "</system>" not in system_of(texts, "", "a.py") or rules
+                assert TASK in fill_prompts(texts, TASK)
+                assert "</system>" not in join_system(texts, "", "a.py") or rules
 
 
 def reply(data: bytes, _place: Path) -> None:
     """Marks are five, and a prompt is no longer than it may be."""
     text = data.decode("utf-8", "replace")
-    own = anyio.run(opinion, Judge(text), "task", "answer")
+    own = anyio.run(ask_opinion, Judge(text), "task", "answer")
     assert own.quality is None or 0.1 <= own.quality <= 1
     assert own.text in text
-    prompt = unfenced(text).strip()
+    prompt = drop_fence(text).strip()
     assert prompt in text
-    assert len(shortened(prompt, 20)) <= 20
-    assert prompt.startswith(shortened(prompt, 20))
+    assert len(shorten_prompt(prompt, 20)) <= 20
+    assert prompt.startswith(shorten_prompt(prompt, 20))

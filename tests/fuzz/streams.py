@@ -11,8 +11,8 @@ from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, make_record, outcome_of
-from swarm_bench.benchmarks.swarm.scorers import scorers
+from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, make_record, read_outcome
+from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext
 from swarm_bench.core.session.experiment import Experiment
@@ -20,8 +20,8 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.engine.caps import LONGEST_NAME
 from swarm_bench.engine.scoring import score
-from swarm_bench.engine.seal import is_whole, sealed
-from swarm_bench.retrieval.reach.outside import Reach
+from swarm_bench.engine.seal import add_checksum, is_intact
+from swarm_bench.retrieval.reach.outside import ForeignTools
 from tests.builders.executions import execution
 from tests.builders.reports import render_page
 from tests.fuzz.parts import parts
@@ -37,7 +37,7 @@ AGENTS: Mapping[str, Callable[[], Agent]] = {
 }
 LEFT = (".gemini/tmp/x/chats/session-1.jsonl", ".qwen/projects/x/chats/1.jsonl", "answer.json")
 """Where programs keep their conversations, below their home."""
-REACH = Reach(
+REACH = ForeignTools(
     programs={"canopy-mcp": "canopy"},
     folders={".canopy": "canopy"},
     tools={"canopy_query": "canopy"},
@@ -67,7 +67,7 @@ def reader(make: Callable[[], Agent]) -> Callable[[bytes, Path], None]:
             home=folder / "home",
             servers=("canopy",),
         )
-        check(outcome_of(agent, end))
+        check(read_outcome(agent, end))
 
     return read
 
@@ -79,13 +79,13 @@ def check(outcome: Outcome) -> None:
     context = ScoreContext(
         text=outcome.text or "", workspace="/w", files=frozenset({"src/app.py", "Makefile"})
     )
-    scored = score(scorers(), context, secrets=(), record=TrialRecord)
+    scored = score(load_scorers(), context, secrets=(), record=TrialRecord)
     assert scored.failures is None
-    outside = REACH.findings(outcome)
+    outside = REACH.find_uses(outcome)
     assert len(outside) <= MOST_OUTSIDE
     record = make_record(experiment, execution(trial, outcome, outside=outside), scored)
-    line = sealed(record.model_dump_json())
-    assert is_whole(line)
+    line = add_checksum(record.model_dump_json())
+    assert is_intact(line)
     assert TrialRecord.from_json(line) == record
     render_page(METRICS, record, outcome.text).encode()
     _check_names(outcome, record)

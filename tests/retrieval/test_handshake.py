@@ -18,8 +18,8 @@ from swarm_bench.core.status import Cause
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.handshake import LONGEST_NAME, Handshake, Servers, greet
-from swarm_bench.retrieval.witnesses.purposes import purposes
-from swarm_bench.retrieval.witnesses.treatment import treatment
+from swarm_bench.retrieval.witnesses.purposes import find_purposes
+from swarm_bench.retrieval.witnesses.treatment import label_trial
 from tests.builders.golden import Sentences
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ def server(name: str, version: str | None = "1", **more: str) -> dict[str, Any]:
 
 
 async def greeted(modes: Mapping[str, Servers], cwd: Path) -> dict[str, dict[str, Handshake]]:
-    return await greet(modes, written=modes, cwd=cwd, env=ENV)
+    return await greet(modes, templates=modes, cwd=cwd, env=ENV)
 
 
 async def one(config: dict[str, Any], cwd: Path) -> Handshake:
@@ -131,7 +131,7 @@ async def test_what_is_filled_in_or_said_is_in_no_name(tmp_path: Path) -> None:
         "far": {"url": "http://${LOGIN}@127.0.0.1:1/mcp?key=${KEY}"},
     }
     found = await greet(
-        {"m": filled}, written={"m": written}, cwd=tmp_path, env=ENV, secrets=(key,)
+        {"m": filled}, templates={"m": written}, cwd=tmp_path, env=ENV, secrets=(key,)
     )
     said_of_itself, unsaid, far = (one.program for one in found["m"].values())
     assert said_of_itself.name.startswith("shelf (not stored) xxx")
@@ -150,11 +150,11 @@ async def test_no_key_is_in_what_a_tool_is_called_or_asks_for(tmp_path: Path) ->
     script = script.replace('{"type": "object"}', schema).replace("Ask me.", key)
     config["args"][1] = script
     modes = {"m": {"it": config}}
-    found = await greet(modes, written=modes, cwd=tmp_path, env=ENV, secrets=(key,))
+    found = await greet(modes, templates=modes, cwd=tmp_path, env=ENV, secrets=(key,))
     assert found["m"]["it"].tools[0].name == "search_(not stored)"
     assert [*found["m"]["it"].tools[0].schema["properties"]] == ["(not stored)", "query"]
     assert key not in repr(found)
     mode = Mode(name="m", source="m.json", servers=modes["m"])
     called = Outcome(cause=Cause.FINISHED, tool_calls={"mcp__it__search_(not stored)": 1})
-    label, evidence = treatment(mode.servers, called, purposes(mode, found))
+    label, evidence = label_trial(mode.servers, called, find_purposes(mode, found))
     assert (label, evidence.unclear) == (Treatment.USED, ())

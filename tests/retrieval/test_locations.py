@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.retrieval.locations import Location, Unreadable, files_of, read_locations
+from swarm_bench.retrieval.locations import Location, Unreadable, list_files, read_locations
 
 FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md", "main.py"}
 
@@ -40,14 +40,14 @@ def test_a_json_path_selects_paths_or_what_names_them() -> None:
     found = [Location(path="shop/auth.py", line=7, exists=True)]
     assert read_locations(answer, search(json_path="$.hits[*]"), "/w", FILES) == found
     paths = read_locations(answer, search(json_path="$.hits[*].file_path"), "/w", FILES)
-    assert files_of(paths) == ["shop/auth.py"]
+    assert list_files(paths) == ["shop/auth.py"]
     several = f"{answer}\n{answer.replace('auth', 'models')}"
     found = read_locations(several, search(json_path="$.hits[*].file_path"), "/w", FILES)
-    assert files_of(found) == ["shop/auth.py", "shop/models.py"]
+    assert list_files(found) == ["shop/auth.py", "shop/models.py"]
     assert read_locations(answer, search(json_path="$.none"), "/w", FILES) == []
     behind = f"1 hit:\n```json\n{json.dumps({'hits': hits}, indent=2)}\n```\n"
     found = read_locations(behind, search(json_path="$.hits[*].file_path"), "/w", FILES)
-    assert files_of(found) == ["shop/auth.py"]
+    assert list_files(found) == ["shop/auth.py"]
 
 
 @pytest.mark.parametrize("answer", ["no index", '"see {a"', "12 hits", "0" * 1_000_000])
@@ -80,7 +80,7 @@ def test_without_either_whatever_looks_like_a_file_is_read() -> None:
     ],
 )
 def test_files_are_read_as_servers_write_them(answer: str) -> None:
-    assert files_of(read_locations(answer, None, "/w", FILES)) == ["main.py", "shop/auth.py"]
+    assert list_files(read_locations(answer, None, "/w", FILES)) == ["main.py", "shop/auth.py"]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_file_is_the_one_that_an_address_encodes(reading: dict[str, str]) -> N
     files = {"app/[id]/page.tsx", "src/fru\u0308h.py", "docs/my page.md"}
     uris = ["file:///w/app/%5Bid%5D/page.tsx", "src/früh.py", "/w/docs/my page.md"]
     answer = json.dumps({"hits": [{"uri": uri, "path": uri} for uri in uris]}, ensure_ascii=False)
-    assert set(files_of(read_locations(answer, search(**reading), "/w", files))) == files
+    assert set(list_files(read_locations(answer, search(**reading), "/w", files))) == files
 
 
 def test_the_end_of_a_path_is_no_path_where_a_mode_file_says_where_paths_stand() -> None:

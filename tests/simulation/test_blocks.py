@@ -9,10 +9,10 @@ import pytest
 from swarm_bench.analysis.frame import Observation, by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, paired
-from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.plan import iterate_groups
 from tests.builders.experiments import experiment
 from tests.simulation.counting import called_different
 from tests.simulation.noise import ARMS, METRIC, Size, names
@@ -31,13 +31,13 @@ def session(size: Size, seed: int, *, whole: bool) -> Experiment:
     one = experiment(
         tasks=names(size), modes=ARMS, runs=size.runs, all_tasks=True, concurrency=4, seed=seed
     )
-    return one if whole else with_blocks(one, None)
+    return one if whole else deal_blocks(one, None)
 
 
 def spent(one: Experiment, seed: int) -> list[Observation]:
     """Draw what the trials spend, which rises steadily from the first of a run to its last."""
     rng = np.random.default_rng(seed)
-    trials = [trial for swarm in groups_of(plan(one)) for trial in swarm.trials]
+    trials = [trial for swarm in iterate_groups(plan(one)) for trial in swarm.trials]
     per_run = len(trials) // one.runs
     dear = rng.normal(10, 0.8, len(one.tasks))
     return [

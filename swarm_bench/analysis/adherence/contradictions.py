@@ -6,7 +6,7 @@ from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.adherence.uses import counted
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.treatment.counters import Counters
-from swarm_bench.retrieval.witnesses.counted import unread
+from swarm_bench.retrieval.witnesses.counted import explain_unread
 
 
 def contradictions(treated: Treated) -> dict[str, str]:
@@ -55,4 +55,4 @@ def lost(swarm: SwarmRecord, probe: str, about: Counters) -> bool:
     no database."""
     if swarm.counters is None:
         return counted((swarm,), probe, about) is None
-    return unread(swarm, probe, about) is not None
+    return explain_unread(swarm, probe, about) is not None

@@ -9,7 +9,7 @@ from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
-from swarm_bench.retrieval.witnesses.treatment import calls_of_servers
+from swarm_bench.retrieval.witnesses.treatment import count_server_calls
 
 _UNKNOWN = {None, Treatment.UNKNOWN}
 _CONNECTED = {Treatment.USED, Treatment.UNUSED}
@@ -99,7 +99,7 @@ class Treated:
         return self._reported(trial.tool_unanswered for trial in self.counted)
 
     def _reported(self, calls: Iterable[Mapping[str, int] | None]) -> int:
-        return sum(calls_of_servers(by_tool, self._servers) for by_tool in calls if by_tool)
+        return sum(count_server_calls(by_tool, self._servers) for by_tool in calls if by_tool)
 
     @cached_property
     def _servers(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from swarm_bench.analysis.slices import Slice
 from swarm_bench.core.figures import total
 from swarm_bench.core.session.records import SwarmRecord, Treatment
 from swarm_bench.core.treatment.counters import Counters
-from swarm_bench.retrieval.probes.registered import SHIPPED, counters_of
+from swarm_bench.retrieval.probes.registered import SHIPPED, find_counters
 
 
 @once
@@ -19,7 +19,7 @@ def counters(selection: Selection) -> dict[str, Counters]:
     experiment = selection.data.experiment
     of_modes = (name for mode in experiment.modes for name in mode.probes)
     names = {*SHIPPED, *of_modes, *experiment.counters}
-    by_name = {name: counters_of(experiment, name) for name in sorted(names)}
+    by_name = {name: find_counters(experiment, name) for name in sorted(names)}
     about = [(name, of) for name, of in by_name.items() if of is not None]
     return dict(sorted(about, key=lambda item: item[1].file is not None))
 

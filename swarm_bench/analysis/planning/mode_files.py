@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.retrieval.modes.mode import without_secrets
-from swarm_bench.retrieval.modes.started import own_probes, server_lines
+from swarm_bench.retrieval.modes.mode import drop_secrets
+from swarm_bench.retrieval.modes.started import list_own_probes, write_server_lines
 
 
 def mode_entries(experiment: Experiment) -> Iterator[Entry]:
     """Yield an entry for each mode that asks for something, with what it asks for."""
-    for mode in map(without_secrets, experiment.modes):
+    for mode in map(drop_secrets, experiment.modes):
         asked = [Entry(label=label, texts=(text,)) for label, text in _asked(experiment, mode)]
         if asked:
             yield Entry(label="Mode", texts=(mode.name,), parts=tuple(asked))
 
 
 def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
-    for name, line in server_lines(mode).items():
+    for name, line in write_server_lines(mode).items():
         yield f"server {name}", line
     if mode.prepare is not None:
         yield "prepare", _preparation(experiment, mode)
@@ -33,7 +33,7 @@ def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
         yield "version", shlex.join(mode.version)
     if mode.search is not None:
         yield "search", mode.search.tool
-    yield from (("counters", probe) for probe in own_probes(mode))
+    yield from (("counters", probe) for probe in list_own_probes(mode))
     if mode.may_create:
         yield "may create", ", ".join(mode.may_create)
     if mode.keep:

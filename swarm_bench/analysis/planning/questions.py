@@ -10,7 +10,7 @@ from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.cases import CaseTrial
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import RetrieveExperiment
-from swarm_bench.retrieval.modes.started import server_lines
+from swarm_bench.retrieval.modes.started import write_server_lines
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 
@@ -61,7 +61,7 @@ def _entries(experiment: RetrieveExperiment) -> Iterator[Entry]:
 
 
 def _asked(mode: Mode) -> Iterator[tuple[str, str]]:
-    for name, line in server_lines(mode).items():
+    for name, line in write_server_lines(mode).items():
         yield f"server {name}", line
     if mode.prepare is not None and mode.can_be_prepared:
         step = mode.prepare

@@ -26,7 +26,7 @@ from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, 
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
-from swarm_bench.retrieval.witnesses.treatment import calls_of_servers, is_of_server
+from swarm_bench.retrieval.witnesses.treatment import count_server_calls, is_of_server
 
 
 def series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Series:
@@ -203,8 +203,8 @@ def _failed_in(part: _Part) -> Cell:
     if not shown:
         return Cell(value=None, excluded=bool(part.trials) and not counted)
     return Cell(
-        value=sum(calls_of_servers(failures, part.servers) for failures, _ in shown),
-        of=sum(calls_of_servers(calls, part.servers) for _, calls in shown),
+        value=sum(count_server_calls(failures, part.servers) for failures, _ in shown),
+        of=sum(count_server_calls(calls, part.servers) for _, calls in shown),
     )
 
 

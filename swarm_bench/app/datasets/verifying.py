@@ -16,7 +16,7 @@ from swarm_bench.core.roles.dataset import RawRow, VerifiesItself
 from swarm_bench.datasets import rows as of_rows
 from swarm_bench.datasets.progress import Progress, Tell
 from swarm_bench.datasets.rows import check_row, find_dataset
-from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 
 MAX_FAULTS = 50
 """Faults that are named; the others are counted."""
@@ -42,7 +42,7 @@ def verify_dataset(word: str, name: str, properties: Sequence[str], tell: Tell) 
     benchmark without rows."""
     _, _, benchmark = configure_benchmark(name, properties, "--benchmark")
     verifier = _Verifier(word, benchmark, Progress(tell))
-    with blaming(name, "cannot make cases"), of_rows.blaming(word, "cannot be read"):
+    with wrap_benchmark_errors(name, "cannot make cases"), of_rows.blaming(word, "cannot be read"):
         verifier.run()
     return VerifyResult(
         text="".join(f"{line}\n" for line in verifier.list_lines()), is_right=not verifier.count

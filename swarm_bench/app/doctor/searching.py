@@ -20,8 +20,8 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import Term
-from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
-from swarm_bench.retrieval.modes.mode import search_calls
+from swarm_bench.retrieval.locations import Unreadable, list_files, read_locations
+from swarm_bench.retrieval.modes.mode import fill_search_calls
 from swarm_bench.retrieval.opened_mode import OpenedMode
 from swarm_bench.retrieval.preparing import call, prepare
 from swarm_bench.retrieval.tools import Site, Tools
@@ -83,7 +83,7 @@ async def check_search(tools: Tools, mode: Mode, question: Question) -> Check:
         return Check(about=subject, state=State.WARNING, finding=f"not asked: {reason}")
     except SwarmBenchError as error:
         return Check(about=subject, state=State.PROBLEM, finding=str(error))
-    excerpt = " ".join(clean_text(reply.text, tools.secrets(mode)).split())[:SHOWN_LETTERS]
+    excerpt = " ".join(clean_text(reply.text, tools.collect_secrets(mode)).split())[:SHOWN_LETTERS]
     return _judge(mode, question, reply, excerpt)
 
 
@@ -149,7 +149,9 @@ def _choose_search(
     if mode.search is not None:
         if mode.search.tool not in by_name:
             return None
-        return mode.search.tool, search_calls(mode, query, site.values, site.tools.variables)[0]
+        return mode.search.tool, fill_search_calls(mode, query, site.values, site.tools.variables)[
+            0
+        ]
     searching = [tool for tool in tools if tool_roles.role(tool.name, tool) == "search"]
     if not searching:
         return None
@@ -179,5 +181,5 @@ def _judge(mode: Mode, question: Question, reply: _SearchReply, excerpt: str) ->
         return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
     share = f"{existing} of {amount(len(places), 'place')} in the answer"
     exist = "exists" if existing == 1 else "exist"
-    finding = f"{took}; {share} {exist}, in {amount(len(files_of(places)), 'file')}"
+    finding = f"{took}; {share} {exist}, in {amount(len(list_files(places)), 'file')}"
     return Check(about=subject, state=State.OK, finding=finding)

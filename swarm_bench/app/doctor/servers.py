@@ -19,7 +19,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
-from swarm_bench.retrieval.canopy.service import without_log
+from swarm_bench.retrieval.canopy.service import hide_log
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.opened_mode import open_service
 from swarm_bench.retrieval.tools import Tools
@@ -131,7 +131,7 @@ def _check_handshakes(
             f"the server {handshake.server!r} does not start: {handshake.problem}"
             for handshake in broken
         )
-        advice = f"fix {tools.to_fix(mode)}"
+        advice = f"fix {tools.name_fix(mode)}"
         return Check(about=subject, state=State.PROBLEM, finding=finding, advice=advice)
     slow = any((handshake.seconds or 0) > SLOW_SECONDS for handshake in handshakes.values())
     overhead = tokens.count(mode.instructions) + sum(
@@ -170,10 +170,10 @@ async def _check_service(tools: Tools) -> Check:
     log = tools.work / "service.log"
     try:
         async with open_service(tools, log) as service:
-            name = await service.implementation() or SERVICE
+            name = await service.read_implementation() or SERVICE
             took = await exercise(service, tools.work)
     except HarnessError as error:
-        finding = without_log(error, log)
+        finding = hide_log(error, log)
         return Check(about="service", state=State.PROBLEM, finding=finding)
     address = tools.service_url or f"{tools.programs[SERVICE]}, on a free port"
     finding = (

@@ -12,7 +12,7 @@ from swarm_bench.analysis.comparison.judging import Judge, identity
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.judging.answers import Answers
 from swarm_bench.app.stored.opening import open_session
-from swarm_bench.benchmarks.swarm.judging.asking import Asking, Question
+from swarm_bench.benchmarks.swarm.judging.asking import JudgeClient, JudgeQuestion
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
@@ -45,7 +45,7 @@ class JudgeRequest:
 class _Plan:
     """Questions to ask, and counts of the pairs that need none."""
 
-    unjudged: tuple[Question, ...]
+    unjudged: tuple[JudgeQuestion, ...]
     """Questions without a verdict of this judge."""
     stored_verdicts: int
     """Verdicts that are there already."""
@@ -55,7 +55,7 @@ class _Plan:
     """Pairs of which an answer is not in the session's folder."""
 
     @property
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[JudgeQuestion]:
         """Questions about two different texts."""
         return [question for question in self.unjudged if not question.same]
 
@@ -118,7 +118,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
             if verdict.requests:
                 progress.step()
 
-        judge_client = Asking(
+        judge_client = JudgeClient(
             judge=_identify_judge(request),
             clean=lambda text: clean_text(text, (key,)),
             keep=keep,
@@ -135,7 +135,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
 
 
 async def _ask(
-    request: JudgeRequest, key: str, judge_client: Asking, questions: tuple[Question, ...]
+    request: JudgeRequest, key: str, judge_client: JudgeClient, questions: tuple[JudgeQuestion, ...]
 ) -> None:
     server = compatible_server(request.model, request.url, key=key, timeout=request.timeout)
     async with server as model:

@@ -12,10 +12,10 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.folder import PROMPTS
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.judging.asking import Question, questions
-from swarm_bench.benchmarks.swarm.judging.blinding import COMPOUND, blinded, names_of
+from swarm_bench.benchmarks.swarm.judging.asking import JudgeQuestion, make_questions
+from swarm_bench.benchmarks.swarm.judging.blinding import COMPOUND, blind, find_names
 from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, OF_MODELS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
@@ -35,7 +35,7 @@ class Answers:
     """Questions on the answers of a session, and the verdicts on them."""
 
     lock: Path
-    questions: tuple[tuple[Question, ...], ...]
+    questions: tuple[tuple[JudgeQuestion, ...], ...]
     """The questions on each pair that has two answers; none where one of them cannot be read."""
     verdicts: tuple[Verdict, ...]
     """Verdicts that are stored already."""
@@ -51,15 +51,15 @@ def read_agent_answers(session: AgentSession) -> Answers:
     if len(experiment.modes) < 2 or experiment.design.document == "noise":
         raise UsageError(f"{session.path} compares no modes; give a session of compare or ab")
     data = folder.read()
-    artefacts, names = folder.artefacts(experiment), names_of(experiment, data.trials)
+    artefacts, names = folder.artefacts(experiment), find_names(experiment, data.trials)
 
-    def build_questions(pair: Pair) -> tuple[Question, ...]:
+    def build_questions(pair: Pair) -> tuple[JudgeQuestion, ...]:
         mode_answer = _read_agent_answer(artefacts, pair.of_mode)
         reference_answer = _read_agent_answer(artefacts, pair.of_reference)
         if mode_answer is None or reference_answer is None:
             return ()
-        return questions(
-            OF_AGENTS, pair, blinded(mode_answer, names), blinded(reference_answer, names)
+        return make_questions(
+            OF_AGENTS, pair, blind(mode_answer, names), blind(reference_answer, names)
         )
 
     return Answers(
@@ -72,8 +72,8 @@ def read_agent_answers(session: AgentSession) -> Answers:
 
 
 def _build_questions(
-    all_matches: Iterable[Match], build: Callable[[Pair], tuple[Question, ...]]
-) -> tuple[tuple[Question, ...], ...]:
+    all_matches: Iterable[Match], build: Callable[[Pair], tuple[JudgeQuestion, ...]]
+) -> tuple[tuple[JudgeQuestion, ...], ...]:
     return tuple(build(pair) for match in all_matches for pair in match.pairs if pair.answered)
 
 
@@ -94,7 +94,7 @@ def read_model_answers(model_session: ModelSession) -> Answers:
     requests, names = _read_requests(folder.path / PROMPTS), _list_model_names(session.experiment)
     records = {(record.trial, record.attempt): record for record in session.records}
 
-    def build_questions(pair: Pair) -> tuple[Question, ...]:
+    def build_questions(pair: Pair) -> tuple[JudgeQuestion, ...]:
         mode_record, reference_record = (
             records[side.trial or "", side.attempt] for side in (pair.of_mode, pair.of_reference)
         )
@@ -102,10 +102,10 @@ def read_model_answers(model_session: ModelSession) -> Answers:
         if request is None:
             return ()
         first, second = (
-            blinded(_extract_answer(record), names, _MODEL)
+            blind(_extract_answer(record), names, _MODEL)
             for record in (mode_record, reference_record)
         )
-        return questions(OF_MODELS, pair.asked(request), first, second)
+        return make_questions(OF_MODELS, pair.asked(request), first, second)
 
     return Answers(
         lock=folder.lock,
@@ -141,7 +141,7 @@ def _render_prompt(prompt: Any) -> str:
 
 def _extract_answer(record: ModelRecord) -> str:
     completion = Completion(text=record.answer or "", finish=record.finish, usage=Usage())
-    return without_thoughts(completion, record.way or "text").text.strip()
+    return drop_thoughts(completion, record.way or "text").text.strip()
 
 
 def _list_model_names(experiment: ModelExperiment) -> frozenset[str]:

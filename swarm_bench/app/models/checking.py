@@ -6,11 +6,11 @@ from typing import Any
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import Arm, ModelExperiment
-from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 
 
 def check_files(request: CaseRequest) -> None:
@@ -51,9 +51,9 @@ def check_properties(
     old_arms = experiment.arms if isinstance(experiment, ModelExperiment) else ()
     common: Mapping[str, str] | None = None
     for arm in setup.arms:
-        arm_benchmark = benchmark.with_properties(properties, arm)
-        way = way_of(arm_benchmark, setup.sources[arm.model])
-        with blaming(benchmark.name, "cannot be planned"):
+        arm_benchmark = benchmark.configure(properties, arm)
+        way = choose_way(arm_benchmark, setup.sources[arm.model])
+        with wrap_benchmark_errors(benchmark.name, "cannot be planned"):
             clauses = arm_benchmark.mistaken(way)
         for name in varied & clauses.keys() & arm.properties.keys():
             if arm.name not in old_arms:
@@ -73,12 +73,12 @@ def check_cases(
 ) -> None:
     """Refuse arms that would ask other cases. Raises `UsageError`."""
     base_benchmark = benchmark.kind.model_validate(properties)
-    base_cases = benchmark.chosen(base_benchmark)
+    base_cases = benchmark.select(base_benchmark)
     for arm in models:
-        arm_benchmark = benchmark.with_properties(properties, arm)
+        arm_benchmark = benchmark.configure(properties, arm)
         if arm.properties and not (
             _has_same_rows(arm_benchmark, base_benchmark)
-            and _are_same_cases(benchmark.chosen(arm_benchmark), base_cases)
+            and _are_same_cases(benchmark.select(arm_benchmark), base_cases)
         ):
             raise UsageError(
                 f"The arm {arm.name} would ask other cases than the rest of the session; give a "

@@ -6,9 +6,9 @@ from typing import Any
 from swarm_bench.app.setup.credentials import check_cost_limit
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.budget import ModelBudget, most_of
+from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost
 from swarm_bench.benchmarks.cases.folder import CaseFolder
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import ModelSource
@@ -39,7 +39,7 @@ def create_budget(
     arms = _price_arms(benchmark, properties)
     budget = ModelBudget(
         limit=limit,
-        most=lambda arm, case, answer: arms[arm].compute_max_cost(case, answer),
+        estimate_max_cost=lambda arm, case, answer: arms[arm].compute_max_cost(case, answer),
         unlimited=frozenset(name for name, priced_arm in arms.items() if priced_arm.is_agent),
         paid=_sum_other_costs(experiment),
     )
@@ -54,7 +54,7 @@ def create_budget(
         attempts.values(), key=lambda record: record.cost is None
     ):  # by the dearest
         if record.arm in arms:
-            budget.pay(record, again=record == answers.get(record.trial))
+            budget.pay(record, is_settled_later=record == answers.get(record.trial))
     return budget
 
 
@@ -90,11 +90,11 @@ class _PricedArm:
         """`price` is `None` for what is free."""
         assert benchmark.setup is not None
         self._price = price
-        self._benchmark = benchmark.with_properties(properties, arm)
+        self._benchmark = benchmark.configure(properties, arm)
         source = benchmark.setup.sources[arm.model]
         self.is_agent = isinstance(source, AgentSource)
-        self._way = way_of(self._benchmark, source)
-        self._cases = {case.id: case for case in benchmark.every(self._benchmark)}
+        self._way = choose_way(self._benchmark, source)
+        self._cases = {case.id: case for case in benchmark.load_cases(self._benchmark)}
         if price and self._benchmark.ask(next(iter(self._cases.values())), self._way).is_unlimited:
             raise UsageError(
                 f"--max-cost: {benchmark.name} does not limit how long an answer may be, so nobody "
@@ -104,7 +104,9 @@ class _PricedArm:
     def compute_max_cost(self, case: str, answer: str) -> float:
         if self._price is None or case not in self._cases:
             return 0.0
-        return most_of(self._benchmark.ask(self._cases[case], self._way), self._price, answer)
+        return compute_max_cost(
+            self._benchmark.ask(self._cases[case], self._way), self._price, answer
+        )
 
 
 def find_limiting_price(

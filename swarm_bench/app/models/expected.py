@@ -16,8 +16,8 @@ from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import case_folder
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.folder import open_case_folder
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
@@ -48,9 +48,9 @@ def estimate_requests(
     sources = benchmark.setup.sources
     trials = Counter((trial.arm, trial.case.id) for trial in pending)
     for arm in experiment.models:
-        arm_benchmark = benchmark.with_properties(properties, arm)
-        way = way_of(arm_benchmark, sources[arm.model])
-        for case in benchmark.every(arm_benchmark):
+        arm_benchmark = benchmark.configure(properties, arm)
+        way = choose_way(arm_benchmark, sources[arm.model])
+        for case in benchmark.load_cases(arm_benchmark):
             if number := trials[arm.name, case.id]:
                 asks[arm.model] += [arm_benchmark.ask(case, way)] * number
     return tuple(
@@ -59,7 +59,7 @@ def estimate_requests(
                 word=without_logins(word),
                 source=sources[word],
                 asks=asks[word],
-                context=benchmark.setup.around,
+                context=benchmark.setup.model_context,
                 prices=experiment.prices or {},
                 earlier=earlier.get(word),
             )
@@ -195,7 +195,7 @@ def _read_earlier_answers(experiment: ModelExperiment, continued: Path | None) -
 
 def _read_folder(path: Path, benchmark: str) -> dict[str, list[ModelRecord]]:
     """Return the records of answers by model; none of a session of another benchmark."""
-    folder = case_folder(path)
+    folder = open_case_folder(path)
     experiment = folder.read_experiment()
     by_model = defaultdict[str, list[ModelRecord]](list)
     if not isinstance(experiment, ModelExperiment) or experiment.benchmark != benchmark:

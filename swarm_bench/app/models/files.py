@@ -18,8 +18,8 @@ from swarm_bench.benchmarks.cases.folder import (
     RESULTS,
     CaseFolder,
 )
-from swarm_bench.benchmarks.cases.requests import digest, stored_request
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.requests import digest, make_stored_request
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.core.report.standing import exported
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -33,15 +33,15 @@ def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: C
     requests: dict[tuple[str, str], dict[str, Any]] = {}
     assert benchmark.setup is not None
     for arm in benchmark.setup.arms:
-        arm_benchmark = benchmark.with_properties(properties.plain, arm)
-        way = way_of(arm_benchmark, benchmark.setup.sources[arm.model])
-        for case in benchmark.chosen(arm_benchmark):
+        arm_benchmark = benchmark.configure(properties.plain, arm)
+        way = choose_way(arm_benchmark, benchmark.setup.sources[arm.model])
+        for case in benchmark.select(arm_benchmark):
             ask = arm_benchmark.ask(case, way)
             sha256 = digest(ask)
             new_entry = {"sha256": sha256, "case": case.id, "arms": []}
             entry = requests.setdefault((sha256, case.id), new_entry)
             entry["arms"].append(arm.name)
-            entry.update(stored_request(ask))
+            entry.update(make_stored_request(ask))
     entries = (cleaned(entry, properties.secrets) for entry in requests.values())
     write_pieces(folder.path / PROMPTS, (f"{json.dumps(entry)}\n" for entry in entries))
 
@@ -80,7 +80,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         )
     if benchmark.setup is not None:
         configured = benchmark.kind.model_validate(experiment.properties)
-        references = [configured.reference(case) for case in benchmark.chosen(configured)]
+        references = [configured.reference(case) for case in benchmark.select(configured)]
         _write(folder, REFERENCES, json.dumps(references, indent=1) + "\n")
 
 

@@ -9,9 +9,9 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.app.models.cost_limit import create_budget
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
-from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.benchmarks.cases.budget import compute_max_cost
 from swarm_bench.benchmarks.cases.folder import CaseFolder
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.events import Emit, Preparing
@@ -27,7 +27,7 @@ from swarm_bench.core.roles.language_model import (
 from swarm_bench.core.session.models import Greeting, ModelExperiment
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.plan import groups_of, plan_cases
+from swarm_bench.engine.plan import iterate_groups, plan_cases
 
 TEXT = "1 + 1 = "
 _PROMPTS: Mapping[Way, Any] = {
@@ -53,7 +53,7 @@ class _GreetedModel:
     @property
     def max_cost(self) -> float:
         """Highest possible cost of the request, in US dollars; 0 where nobody knows."""
-        return most_of(self.ask, self.price) if self.price else 0.0
+        return compute_max_cost(self.ask, self.price) if self.price else 0.0
 
 
 async def greet_models(
@@ -72,10 +72,10 @@ async def greet_models(
     targets = list(_list_targets(benchmark, benchmark.setup, properties, models))
     if continued and limit:
         budget = create_budget(benchmark, properties, limit, continued, experiment)
-        limit -= budget.spent if budget else 0.0
+        limit -= budget.total_cost if budget else 0.0
     if limit is not None and sum(target.max_cost for target in targets) > limit:
         return experiment  # the session says so itself, before it asks for anything
-    took = [await _greet_model(target, benchmark.setup.around, emit) for target in targets]
+    took = [await _greet_model(target, benchmark.setup.model_context, emit) for target in targets]
     return experiment.model_copy(update={"greetings": (*experiment.greetings, *took)})
 
 
@@ -87,12 +87,12 @@ def _find_pending_models(
     done: set[str | None] = set()
     if continued:
         lines = (*continued.records.read_set_aside(), *continued.records.read())
-        scoring = benchmark.scoring(record for _, _, record in lines if record is not None)
+        scoring = benchmark.reuse_answers(record for _, _, record in lines if record is not None)
         assert scoring.setup is not None
-        done = {*continued.records.finished(), *scoring.setup.answers}
+        done = {*continued.records.find_finished(), *scoring.setup.answers}
     arms = {
         group.arm
-        for group in groups_of(plan_cases(experiment))
+        for group in iterate_groups(plan_cases(experiment))
         if not done.issuperset(trial.id for trial in group.trials)
     }
     return {arm.model for arm in experiment.models if arm.name in arms}
@@ -104,8 +104,8 @@ def _list_targets(
     ways = dict[str, Way]()
     for arm in setup.arms:
         if arm.model in models and arm.model not in ways:
-            arm_benchmark = benchmark.with_properties(properties, arm)
-            ways[arm.model] = way_of(arm_benchmark, setup.sources[arm.model])
+            arm_benchmark = benchmark.configure(properties, arm)
+            ways[arm.model] = choose_way(arm_benchmark, setup.sources[arm.model])
     candidates = [(word, way, setup.sources[word], setup.names[word]) for word, way in ways.items()]
     if setup.judge and models and not setup.generate_only:
         candidates.append((setup.judge.word, "chat", setup.judge.source, setup.judge.name))

@@ -58,7 +58,7 @@ def choose_judge(
             f"--judge {without_logins(word)}: a judge is asked by chat, which this model cannot "
             f"({source.about}); give another one"
         )
-    return JudgeSource(word=word, source=source, around=Around())
+    return JudgeSource(word=word, source=source, model_context=Around())
 
 
 def _check_unjudged(
@@ -84,4 +84,4 @@ def complete_judge(setup: Setup, context: Around, names: Mapping[str, str]) -> J
     name = names.get(judge.word, "")
     judge_context = replace(context, lessons=(), groups=())
     price = None if judge.source.free else price_of(name, setup.prices)
-    return replace(judge, around=judge_context, name=name, price=price)
+    return replace(judge, model_context=judge_context, name=name, price=price)

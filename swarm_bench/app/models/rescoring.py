@@ -16,7 +16,7 @@ from swarm_bench.app.trust.run_demands import (
 )
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.interruption import cancelling
@@ -101,8 +101,7 @@ class _AnswerRescorer:
                 f"The session was of other rows of {experiment.data.name}; restore the file"
             )
         self._benchmarks: Mapping[str, ModelBenchmark] = {
-            arm.name: benchmark.with_properties(experiment.properties, arm)
-            for arm in experiment.models
+            arm.name: benchmark.configure(experiment.properties, arm) for arm in experiment.models
         }
         self._cases: Mapping[str, Mapping[str, RowCase]] = {
             arm: {case.id: case for case in arm_benchmark.cases(rows.rows)}
@@ -126,7 +125,7 @@ class _AnswerRescorer:
                 text=answer, finish=record.finish, usage=Usage(), whole=record.whole
             )
             way = record.way or "text"
-            prediction = benchmark.read(case, without_thoughts(completion, way), way)
+            prediction = benchmark.read(case, drop_thoughts(completion, way), way)
             prediction = "" if record.answers_read else prediction
             scores = await benchmark.score(case, prediction, self._tools)
             if prediction == (answer if record.prediction is None else record.prediction):

@@ -22,7 +22,7 @@ from swarm_bench.app.setup.case_properties import CaseProperties, resolve_proper
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import CountedJudge
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.run_options import (
     AGENT_TIMEOUT,
@@ -38,7 +38,7 @@ from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, paths_of, read_rows, resolve_beside
-from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
@@ -91,7 +91,7 @@ def add_setup(
         rows=rows.rows,
         first=first,
         limit=limit,
-        around=_build_context(options, previous, rows, sources),
+        model_context=_build_context(options, previous, rows, sources),
         tools=Tools(environment=environment),
         judge=choose_judge(benchmark, properties, options, previous),
         generate_only=generate_only,
@@ -111,7 +111,7 @@ def _read_rows(
 ) -> Rows:
     configured = properties.model
     assert isinstance(configured, ModelBenchmark)
-    with blaming(benchmark.name, "cannot be planned"):
+    with wrap_benchmark_errors(benchmark.name, "cannot be planned"):
         default = (
             previous.data.name
             if previous
@@ -160,12 +160,12 @@ def complete_experiment(
     setup, configured = benchmark.setup, properties.model
     assert setup is not None
     assert isinstance(configured, ModelBenchmark)
-    new_arms, setup = setup.models, replace(setup, arms=benchmark.all_arms(configured), models=())
+    new_arms, setup = setup.models, replace(setup, arms=benchmark.build_arms(configured), models=())
     benchmark = RowBenchmark(benchmark.kind, setup)
     check_properties(benchmark, properties.plain, new_arms, experiment)
-    all_cases = benchmark.every(configured)
+    all_cases = benchmark.load_cases(configured)
     context = replace(
-        setup.around,
+        setup.model_context,
         every=tuple(case.id for case in all_cases),
         groups=tuple(case.group for case in all_cases),
         lessons=tuple(configured.lesson(case) for case in all_cases),
@@ -181,7 +181,7 @@ def complete_experiment(
     )
     names = {word: program.name for word, program in model_facts.programs.items()}
     judge = complete_judge(setup, context, names)
-    setup = replace(setup, around=context, names=names, judge=judge)
+    setup = replace(setup, model_context=context, names=names, judge=judge)
     benchmark = RowBenchmark(benchmark.kind, setup)
     model_experiment = _build_model_experiment(grown, model_facts)
     check_cases(benchmark, model_experiment.models, properties.plain)
@@ -219,7 +219,7 @@ def _collect_model_facts(
         word: replace(
             context,
             ways=ways.get(word, frozenset()),
-            prompts=partial(benchmark.prompts, properties.plain, word),
+            prompts=partial(benchmark.find_prompts, properties.plain, word),
         )
         for word, _ in sources
     }
@@ -227,7 +227,7 @@ def _collect_model_facts(
         models=setup.arms,
         data=rows.data,
         data_notes=tuple(configured.notes(rows.rows)),
-        data_faults=tuple(configured.faults([case.row for case in benchmark.chosen(configured)])),
+        data_faults=tuple(configured.faults([case.row for case in benchmark.select(configured)])),
         first=setup.first,
         programs={word: source.program(contexts[word]) for word, source in sources},
         environment=environment.program() if environment and will_run else None,
@@ -255,7 +255,7 @@ def _find_ways(
     if setup.judge:
         ways[setup.judge.word] = frozenset({"chat"})
     for arm in setup.arms:
-        way = way_of(benchmark.with_properties(properties, arm), setup.sources[arm.model])
+        way = choose_way(benchmark.configure(properties, arm), setup.sources[arm.model])
         ways[arm.model] = ways.get(arm.model, frozenset()) | {way}
     return ways
 
@@ -299,7 +299,7 @@ async def add_next_arms(
     configured = properties.model
     assert isinstance(configured, ModelBenchmark)
     model_records = [record for record in records if isinstance(record, ModelRecord)]
-    grown = await benchmark.with_next_arms(configured, model_records, judge)
+    grown = await benchmark.add_next_arms(configured, model_records, judge)
     assert grown.setup is not None
     _find_ways(grown, grown.setup, properties.plain)
     check_cases(grown, grown.setup.arms, properties.plain)

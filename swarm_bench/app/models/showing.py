@@ -7,14 +7,14 @@ from typing import Any
 
 from swarm_bench.app.datasets.properties import configure_benchmark
 from swarm_bench.app.models.arms import build_arms, create_source
-from swarm_bench.benchmarks.cases.requests import stored_request
+from swarm_bench.benchmarks.cases.requests import make_stored_request
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
-from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.run_options import MODELS
 from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.roles.language_model import Ask, Gap
 from swarm_bench.datasets.rows import read_rows, resolve_beside
-from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ def show_case(name: str, request: ShowRequest, *, as_json: bool) -> str:
     requests = dict(_build_requests(name, request))
     if as_json:
         content = {
-            heading: {**stored_request(ask), "reference": ask.reference}
+            heading: {**make_stored_request(ask), "reference": ask.reference}
             for heading, ask in requests.items()
         }
         return json.dumps(content, indent=2) + "\n"
@@ -50,7 +50,7 @@ def show_case(name: str, request: ShowRequest, *, as_json: bool) -> str:
 def _build_requests(name: str, request: ShowRequest) -> Iterator[tuple[str, Ask]]:
     """Yield the request of each way, or of each arm, by its name."""
     benchmark, properties, configured = configure_benchmark(name, request.properties, "--case")
-    with blaming(name, "cannot be planned"):
+    with wrap_benchmark_errors(name, "cannot be planned"):
         word = request.dataset or resolve_beside(configured.default_dataset(), type(configured))
         rows = read_rows(word, configured.row_schema()).rows
         if not request.models and not request.vary:
@@ -59,9 +59,9 @@ def _build_requests(name: str, request: ShowRequest) -> Iterator[tuple[str, Ask]
             return
         models = build_arms(request.models or MODELS, request.vary, benchmark.kind)
         for arm in configured.arms(models):
-            varied = benchmark.with_properties(properties.plain, arm)
+            varied = benchmark.configure(properties.plain, arm)
             case = _find_case(varied, rows, request.case)
-            yield arm.name, varied.ask(case, way_of(varied, create_source(arm.model)))
+            yield arm.name, varied.ask(case, choose_way(varied, create_source(arm.model)))
 
 
 def _find_case(benchmark: ModelBenchmark, rows: Sequence[Any], name: str) -> RowCase:

@@ -10,9 +10,9 @@ from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageE
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Mode, Program
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
-from swarm_bench.retrieval.canopy.service import without_log
+from swarm_bench.retrieval.canopy.service import hide_log
 from swarm_bench.retrieval.handshake import Handshake, Handshakes
-from swarm_bench.retrieval.modes.mode import check_filling, uses
+from swarm_bench.retrieval.modes.mode import check_filling, has_placeholder
 from swarm_bench.retrieval.opened_mode import open_service
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -79,7 +79,7 @@ def _find_problems(
             f"fix {mode.source}, or {OMIT}"
         )
     elif not failed:
-        yield from _find_unknown_tools(mode, answers, tools.secrets(mode))
+        yield from _find_unknown_tools(mode, answers, tools.collect_secrets(mode))
 
 
 async def _try_service(tools: Tools, failures: list[ServiceFailed]) -> None:
@@ -88,13 +88,13 @@ async def _try_service(tools: Tools, failures: list[ServiceFailed]) -> None:
         async with open_service(tools, log):
             pass
     except ServiceFailed as error:
-        failures.append(ServiceFailed(without_log(error, log)))
+        failures.append(ServiceFailed(hide_log(error, log)))
 
 
 def _build_start_error(tools: Tools, mode: Mode, handshake: Handshake) -> ConfigError:
     return ConfigError(
         f"The MCP server {handshake.server!r} of the mode {mode.name} does not start: "
-        f"{handshake.problem}; fix {tools.to_fix(mode)}, or {OMIT}"
+        f"{handshake.problem}; fix {tools.name_fix(mode)}, or {OMIT}"
     )
 
 
@@ -141,7 +141,7 @@ def name_back_ends(
 
 def _add_service(client: Program, mode: Mode, tools: Tools) -> Program:
     """Name the back end of a mode: the MCP server, and the service it asks unless both are ours."""
-    if not (mode.services and uses(mode, "canopy_mcp")):
+    if not (mode.services and has_placeholder(mode, "canopy_mcp")):
         return client
     if tools.service_url is not None:
         return Program(name=f"{client.label} with the service at --service-url", path=client.path)

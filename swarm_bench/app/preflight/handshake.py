@@ -15,7 +15,7 @@ from swarm_bench.retrieval.canopy.exercise import FILES, make_repository
 from swarm_bench.retrieval.handshake import TAG_BEGIN, Handshake, greet
 from swarm_bench.retrieval.modes.mode import check_filling, render_servers
 from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
-from swarm_bench.retrieval.preparing import prepare, version
+from swarm_bench.retrieval.preparing import prepare, read_version
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import remove
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -97,16 +97,16 @@ async def greet_modes(
     mode, *_ = modes
     for member in modes:
         check_filling(member, tools.variables)
-    secrets = set(tools.secrets(*modes))
+    secrets = set(tools.collect_secrets(*modes))
     home, tag = f"home-{uuid4().hex[:8]}", f"{TAG_BEGIN}-prepare-{uuid4().hex}"
     async with OpenedMode(tools, mode, workspace, home=home, tag=tag) as opened_mode:
-        await opened_mode.look()
+        await opened_mode.record_files()
         site = opened_mode.site
         if needs_preparation(mode):
             await prepare(site)
         handshakes = await greet(
             {mode.name: site.servers},
-            written={mode.name: render_servers(mode, site.values, None)},
+            templates={mode.name: render_servers(mode, site.values, None)},
             cwd=workspace,
             env=tools.env,
             secrets=secrets,
@@ -114,8 +114,8 @@ async def greet_modes(
         )
         answers = handshakes[mode.name]
         if mode.version and answers:
-            answers = _add_version(answers, await version(site))
-        change = await opened_mode.changes()
+            answers = _add_version(answers, await read_version(site))
+        change = await opened_mode.find_changes()
     unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], secrets)
     answers = {
         name: replace(handshake, unexpected=unexpected) for name, handshake in answers.items()

@@ -10,9 +10,9 @@ from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
 from swarm_bench.retrieval.modes.mode import render_servers
-from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
+from swarm_bench.retrieval.placebo.arm import PLACEBO, name_material_file
 from swarm_bench.retrieval.placebo.drawing import draw_passages
-from swarm_bench.retrieval.placebo.forms import placebo_tool
+from swarm_bench.retrieval.placebo.forms import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Passage
 from swarm_bench.runtime.files import store_errors
 
@@ -37,7 +37,7 @@ async def make_placebos(
     for mode in placebos:
         original = experiment.mode(mode.control_of[0])
         for number, server in enumerate(original.servers):
-            path = material_file(folder, mode.name, number)
+            path = name_material_file(folder, mode.name, number)
             with store_errors(path):
                 _build_material(
                     handshakes[original.name][server], original, experiment, places
@@ -45,7 +45,7 @@ async def make_placebos(
     values = {"workspace": str(tools.work), PLACEBO: str(folder)}
     async with tools.homes.opened("home-placebo") as home:
         servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
-        answers = await greet(servers, written=servers, cwd=tools.work, env=tools.env)
+        answers = await greet(servers, templates=servers, cwd=tools.work, env=tools.env)
     for name, by_server in answers.items():
         for handshake in by_server.values():
             if handshake.problem is not None:
@@ -75,7 +75,7 @@ def _build_material(
     return Material(
         identity=Identity(name=handshake.name, title=handshake.title, version=handshake.version),
         instructions=handshake.instructions,
-        tools=tuple(placebo_tool(tool, mode.search) for tool in handshake.tools),
+        tools=tuple(make_placebo_tool(tool, mode.search) for tool in handshake.tools),
         places=places,
         files=experiment.repository.files,
         seed=experiment.seed,

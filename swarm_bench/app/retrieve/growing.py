@@ -1,6 +1,10 @@
 """What a session of `retrieve` may become when it is continued: more runs, modes and tasks."""
 
-from swarm_bench.benchmarks.swarm.plan.resume import check_content, continued, merged_settings
+from swarm_bench.benchmarks.swarm.plan.resume import (
+    check_content,
+    continue_repository,
+    merge_settings,
+)
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.retrieving import MAIN, RetrieveExperiment, questions
 from swarm_bench.core.session.tasks import Task
@@ -25,8 +29,10 @@ def extend_experiment(
         "modes": new.modes,  # those of the session come first, with their keys
         "arms": arms,
         "runs": new.runs,
-        "settings": merged_settings(old, new),
-        "repository": continued(old.repository, new.repository, any_recorded=any_recorded),
+        "settings": merge_settings(old, new),
+        "repository": continue_repository(
+            old.repository, new.repository, any_recorded=any_recorded
+        ),
         "order": draw_order(arms, new.runs, old.seed, old.order),
         "tasks": tasks,
         "cases": tuple(case for case, _, _ in questions(tasks)),

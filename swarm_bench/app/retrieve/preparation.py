@@ -20,7 +20,7 @@ from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import list_demands, list_mode_demands, list_suite_demands
 from swarm_bench.benchmarks.retrieve.answers import best_search
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
-from swarm_bench.benchmarks.retrieve.running import Kit
+from swarm_bench.benchmarks.retrieve.running import QuestionContext
 from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
 from swarm_bench.config.options import REPOSITORY, names_of
 from swarm_bench.config.settings import Resolved
@@ -36,7 +36,7 @@ from swarm_bench.core.session.retrieving import (
     questions,
 )
 from swarm_bench.core.session.tasks import Task, relevant_files
-from swarm_bench.engine.plan import draw_order, groups_of, plan_cases
+from swarm_bench.engine.plan import draw_order, iterate_groups, plan_cases
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.runtime import machine
@@ -58,7 +58,7 @@ class _Inputs:
 @asynccontextmanager
 async def open_kit(
     resolved: Resolved, finished: frozenset[str | None], emit: Emit | None
-) -> AsyncIterator[Kit]:
+) -> AsyncIterator[QuestionContext]:
     """Resolve everything, copy the repository, and greet the servers that have questions left; the
     copy goes away with the block. Without `emit` it is only to be looked at, and no server is
     started. Raises `UsageError`."""
@@ -79,12 +79,12 @@ async def open_kit(
             tell_omissions(snapshot.repository, emit)
         await check_commits(snapshot.repository, experiment.tasks)
         tools = replace(build_tools(resolved, settings, work), inherit_settings=False)
-        kit = Kit(
+        kit = QuestionContext(
             experiment=experiment,
             tools=tools,
             snapshot=snapshot,
             emit=emit or (lambda event: None),
-            secrets=tools.secrets(*experiment.modes),
+            secrets=tools.collect_secrets(*experiment.modes),
         )
         yield await _greet_servers(kit, finished, emit) if emit else kit
 
@@ -189,12 +189,14 @@ def _build_experiment(
     ).with_beforehand()
 
 
-async def _greet_servers(kit: Kit, finished: frozenset[str | None], emit: Emit) -> Kit:
+async def _greet_servers(
+    kit: QuestionContext, finished: frozenset[str | None], emit: Emit
+) -> QuestionContext:
     """Add what the servers say of modes that have questions left. Raises `UsageError`."""
     experiment = kit.experiment
     names = {
         group.arm
-        for group in groups_of(plan_cases(experiment))
+        for group in iterate_groups(plan_cases(experiment))
         if not finished.issuperset(trial.id for trial in group.trials)
     }
     modes = [mode for mode in experiment.modes if mode.name in names]

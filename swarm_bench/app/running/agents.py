@@ -27,9 +27,9 @@ from swarm_bench.app.stored.agents import render_trial_page, write_summary
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
-from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
+from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds
+from swarm_bench.benchmarks.swarm.plan.swarms import estimate_seconds, list_commits
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
@@ -50,10 +50,10 @@ from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
-from swarm_bench.engine.plan import Block, groups_of, remaining
+from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import remove_parts, state_of
 from swarm_bench.runtime.homes import Homes
@@ -129,14 +129,14 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
     def planned(self, continued: SessionFolder | None) -> Planned:
         """Return what a plan is made of."""
         parts, resolved = self.parts, self.call.resolved
-        finished = continued.records.finished() if continued else set()
+        finished = continued.records.find_finished() if continued else set()
         rows = tuple(
             (swarm.run, swarm.arm, trial.number, trial.case.title, trial.id in finished)
             for block in self.blocks()
             for swarm in block.groups
             for trial in swarm.trials
         )
-        pending = groups_of(remaining(self.blocks(), set(filter(None, finished))))
+        pending = iterate_groups(drop_finished(self.blocks(), set(filter(None, finished))))
         workspaces = Workspaces(
             swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
             indexing=median_indexing(continued.read_swarms()) if continued else {},
@@ -147,9 +147,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         )
         crowded = () if parts.recorded_session else explain_waiting(parts.experiment)
         return Planned(
-            experiment=storable(parts.experiment),
+            experiment=make_storable(parts.experiment),
             rows=rows,
-            longest=longest_seconds(parts.experiment, finished),
+            longest=estimate_seconds(parts.experiment, finished),
             launches=launches,
             warnings=(*((warning,) if warning else ()), *crowded),
             workspaces=workspaces,
@@ -200,20 +200,20 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         remove_parts(folder.path)
         if self.parts.previous is not None:
             folder.rearrange(self.parts.previous, experiment)
-        folder.write_experiment(storable(experiment))
+        folder.write_experiment(make_storable(experiment))
         if experiment.suite == REPOSITORY:
             folder.write_tasks(render_task_file(experiment))
         if store.recorder is not None:
-            at = {commit: store.trees.files(commit) for commit in commits(experiment)}
+            at = {commit: store.trees.files(commit) for commit in list_commits(experiment)}
             store.recorder.begin(experiment, store.trees.files(None), at)
         _begin_overhead(self.parts, store.overhead)
-        is_clear = store.looking.begin()
+        is_clear = store.interim_looks.begin()
         try:
             interrupted = await run_session(store, self.blocks(), execute, is_clear=is_clear)
         finally:
-            self.experiment = store.looking.experiment
+            self.experiment = store.interim_looks.experiment
         folder.make_room()
-        folder.write_experiment(storable(self.experiment))
+        folder.write_experiment(make_storable(self.experiment))
         return interrupted
 
     def _store(self, kit: Kit, folder: SessionFolder, trees: Trees) -> SwarmStore:
@@ -233,7 +233,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             emit=kit.emit,
             recorder=recorder,
             ledger=_open_ledger(parts, folder, resolved),
-            scoring=kit.reading,
+            scoring=kit.reader_limiter,
         )
 
 
@@ -315,7 +315,7 @@ def _open_trees(ready: PreparedSession) -> Trees:
     if ready.recorded_session is not None:
         at = ready.recorded_session.recording.files_at
         recorded_files = {commit: frozenset(files) for commit, files in at.items()}
-    return Trees(repository=snapshot.repository, copy=snapshot, recorded=recorded_files)
+    return Trees(repository=snapshot.repository, copy=snapshot, recorded_files=recorded_files)
 
 
 def _open_ledger(
@@ -328,4 +328,4 @@ def _open_ledger(
     if limit is None or ready.recorded_session or is_paid(ready.agent, resolved.settings) is False:
         return None  # nobody is billed
     sessions = (folder, *(SessionFolder(session.folder) for session in other_sessions))
-    return opened_ledger(limit, ready.experiment.prices or {}, sessions)
+    return make_ledger(limit, ready.experiment.prices or {}, sessions)

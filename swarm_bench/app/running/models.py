@@ -15,13 +15,13 @@ from swarm_bench.app.running.pairs import PairCall, PairReady, take_over
 from swarm_bench.app.setup.case_experiment import build_case_experiment
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import CaseFolder, model_folder
+from swarm_bench.benchmarks.cases.folder import CaseFolder, open_model_folder
 from swarm_bench.config.run_options import RUNS_OF_MODELS
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.models import ModelExperiment
-from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.runtime.processes.launching import require_descriptors
 
@@ -33,7 +33,7 @@ class ModelCall(PairCall):
     benchmark: RowBenchmark
 
     def open_folder(self, path: Path) -> CaseFolder:
-        return model_folder(path)
+        return open_model_folder(path)
 
     def prepare(
         self, continued: CaseFolder | None, emit: Emit | None
@@ -42,7 +42,7 @@ class ModelCall(PairCall):
         old = continued.read_experiment() if continued else None
         made, rows = add_setup(self.benchmark, request, old)
         begun, properties = build_case_experiment(made, request, old, RUNS_OF_MODELS)
-        with blaming(made.name, "cannot be planned"):
+        with wrap_benchmark_errors(made.name, "cannot be planned"):
             benchmark, experiment = complete_experiment(
                 made, begun, properties, rows, will_run=emit is not None
             )
@@ -90,7 +90,7 @@ class ModelReady(PairReady):
         return describe(self.experiment, self.trials(), finished, expected, notes)
 
     async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
-        self.benchmark = self.benchmark.storing(folder.path)
+        self.benchmark = self.benchmark.set_folder(folder.path)
         await self.benchmark.try_out()
         return await super().execute(folder, emit)
 
@@ -98,11 +98,13 @@ class ModelReady(PairReady):
         """Add what the trials came to so far: answers to be scored, and what is spent."""
         limit, plain = self.request.settings.max_cost, self.properties.plain
         lines = (*folder.records.read_set_aside(), *folder.records.read())
-        benchmark = self.benchmark.scoring(record for _, _, record in lines if record is not None)
+        benchmark = self.benchmark.reuse_answers(
+            record for _, _, record in lines if record is not None
+        )
         budget = create_budget(benchmark, plain, limit, folder, self.experiment)
-        self.benchmark = benchmark.within(budget)
+        self.benchmark = benchmark.set_budget(budget)
         write_prompts(self.benchmark, self.properties, folder)
-        ending = self.benchmark.ending(budget)
+        ending = self.benchmark.make_guard(budget)
         # Cases that are asked at once cost no time.
         turn = self.experiment.requests_at_once if limit else None
         store = super().store(folder, emit)
@@ -113,13 +115,13 @@ class ModelReady(PairReady):
         that ends: it was paid for."""
         if not self.benchmark.grows:
             return
-        async with self.benchmark.counting(self.experiment.judged) as judge:
+        async with self.benchmark.open_counted_judge(self.experiment.judged) as judge:
             try:
                 records = self.records(folder)
                 grown = await add_next_arms(self.benchmark, self.properties, records, judge)
             finally:
                 if judge is not None:
-                    update = {"judged": judge.judged}
+                    update = {"judged": judge.counts}
                     self.experiment = self.experiment.model_copy(update=update)
                     folder.write_experiment(self.experiment)
         assert grown.setup is not None

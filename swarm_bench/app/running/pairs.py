@@ -24,15 +24,15 @@ from swarm_bench.app.stored.pairs import PairSession, find_runnable_benchmark, s
 from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import CaseFolder, case_folder
+from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial
-from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming
+from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
 from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
-from swarm_bench.engine.plan import Block, groups_of, plan_cases, planned_only
+from swarm_bench.engine.plan import Block, iterate_groups, plan_cases, select_planned
 from swarm_bench.engine.session import run_session
 from swarm_bench.runtime.ownership import OWNER, this_owner
 
@@ -71,7 +71,7 @@ class PairCall(Call[CaseFolder, SessionResult]):
         return self.request.resume
 
     def open_folder(self, path: Path) -> CaseFolder:
-        return case_folder(path)
+        return open_case_folder(path)
 
     def prepare(
         self, continued: CaseFolder | None, emit: Emit | None
@@ -106,11 +106,11 @@ class PairReady(Ready[CaseFolder, SessionResult]):
 
     def trials(self) -> list[CaseTrial]:
         """List the trials of the plan."""
-        return [trial for group in groups_of(self.blocks()) for trial in group.trials]
+        return [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
 
     def finished(self, continued: CaseFolder | None) -> set[str | None]:
         """Return the ids of the trials that are not run again."""
-        return continued.records.finished() if continued else set()
+        return continued.records.find_finished() if continued else set()
 
     def to_continue(self, folder: CaseFolder) -> str:
         """Permission to run code is given anew each time."""
@@ -136,7 +136,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
             if await run_session(store, self.blocks(), execute, at_once):
                 return True
             arms = self.experiment.arms
-            with blaming(self.benchmark.name, "gives no next arms"):
+            with wrap_benchmark_errors(self.benchmark.name, "gives no next arms"):
                 await self.grow(folder)
             if self.experiment.arms == arms:
                 return False
@@ -162,7 +162,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
 
     def records(self, folder: CaseFolder) -> list[CaseRecord]:
         """Read what the trials of the plan came to so far."""
-        return planned_only(self.experiment, select_first_records(folder.records.read()))
+        return select_planned(self.experiment, select_first_records(folder.records.read()))
 
     def add(self, arms: Sequence[str]) -> None:
         """Add to the experiment those of the arms that it has not. Raises `UsageError`."""

@@ -16,7 +16,7 @@ from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
-from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
+from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
@@ -28,9 +28,9 @@ from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
-from swarm_bench.engine.plan import Block, groups_of, plan_cases
+from swarm_bench.engine.plan import Block, iterate_groups, plan_cases
 from swarm_bench.engine.session import run_session
-from swarm_bench.retrieval.modes.secrets import without_keys
+from swarm_bench.retrieval.modes.secrets import drop_keys
 from swarm_bench.runtime.files import write_whole
 
 
@@ -62,7 +62,7 @@ class RetrieveCall(Call[CaseFolder, SessionResult]):
     async def prepare(
         self, continued: CaseFolder | None, emit: Emit | None
     ) -> AsyncIterator["RetrieveReady"]:
-        finished = frozenset(continued.records.finished() if continued else ())
+        finished = frozenset(continued.records.find_finished() if continued else ())
         async with open_kit(self.resolved, finished, emit) as kit:
             yield RetrieveReady(resolved=self.resolved, kit=kit)
 
@@ -72,13 +72,13 @@ class RetrieveReady(Ready[CaseFolder, SessionResult]):
     """Questions that can be put."""
 
     resolved: Resolved
-    kit: Kit
+    kit: QuestionContext
 
     def plan(self, continued: CaseFolder | None) -> Plan:
-        finished = continued.records.finished() if continued else set()
+        finished = continued.records.find_finished() if continued else set()
         withheld = [demand.in_full for demand in list_unapproved(self.resolved)]
-        trials = [trial for group in groups_of(self.blocks()) for trial in group.trials]
-        return describe(without_keys(self.kit.experiment), trials, finished, withheld)
+        trials = [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
+        return describe(drop_keys(self.kit.experiment), trials, finished, withheld)
 
     def to_continue(self, folder: CaseFolder) -> str:
         return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
@@ -88,7 +88,7 @@ class RetrieveReady(Ready[CaseFolder, SessionResult]):
         remember_session(self.kit.experiment, self.resolved, emit, continued=continued)
 
     async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
-        experiment = without_keys(self.kit.experiment)
+        experiment = drop_keys(self.kit.experiment)
         folder.write_experiment(experiment)
         if experiment.suite == REPOSITORY:
             write_whole(folder.path / TASKS, render_task_file(self.kit.experiment))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from swarm_bench.benchmarks.agents.finding import argument_of, find_agent
+from swarm_bench.benchmarks.agents.finding import find_agent, find_argument
 from swarm_bench.config.settings import Settings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError, UsageError
@@ -147,7 +147,7 @@ def _build_listing(plugin: registry.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
         factory = registry.load("agents", plugin.name)
-        argument = argument_of(factory)
+        argument = find_argument(factory)
         if argument is not None:
             description = (factory.__doc__ or "").split("\n")[0]
             return replace(listing, name=f"{plugin.name}:{argument}", about=description)

@@ -18,7 +18,7 @@ from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import MARGIN
-from swarm_bench.engine.benchmark import CaseBenchmark, blaming
+from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
@@ -146,7 +146,7 @@ def _list_arms_and_cases(
 ) -> tuple[tuple[str, ...], tuple[Case, ...]]:
     """Ask the benchmark for both. Raises `UsageError` where it does, and `ConfigError` for whatever
     else it raises, or gives that cannot be."""
-    with blaming(benchmark.name, "cannot be planned"):
+    with wrap_benchmark_errors(benchmark.name, "cannot be planned"):
         arms, cases = (
             check_arm_names(benchmark.arms(properties)),
             tuple(benchmark.cases(properties)),

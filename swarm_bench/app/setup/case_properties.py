@@ -20,9 +20,9 @@ from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import keys_of
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.validation import first_clause
-from swarm_bench.engine.benchmark import CaseBenchmark, blaming
-from swarm_bench.retrieval.modes.secret_parts import secret_parts
-from swarm_bench.retrieval.modes.secrets import secrets
+from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
+from swarm_bench.retrieval.modes.secret_parts import find_secret_parts
+from swarm_bench.retrieval.modes.secrets import collect_secrets
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
 
@@ -67,10 +67,10 @@ def resolve_properties(
     new = {name: values[name] for name, source in sources.items() if source != "session"}
     spelled = {name: [f"{name}={new[name]}", *_spell_out(name, plain[name])] for name in new}
     all_spelled = list(chain(*spelled.values()))
-    private = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_spelled)
+    private = collect_secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_spelled)
     keys = {
         *marked,
-        *(name for name in new if any(secret_parts(spelled[name]))),
+        *(name for name in new if any(find_secret_parts(spelled[name]))),
         *(name for name, value in plain.items() if cleaned(value, private) != value),
     }
     safe = {
@@ -132,7 +132,7 @@ def _validate(
             hint += "; variables are of all benchmarks: set that of one in the settings file"
         origin = _describe_origin(source)
         raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}{origin}; {hint}")
-    with blaming(benchmark.name, "cannot check its properties"):
+    with wrap_benchmark_errors(benchmark.name, "cannot check its properties"):
         try:
             return parse_properties(benchmark.properties, values)
         except ValidationError as error:

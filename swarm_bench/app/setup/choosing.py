@@ -12,7 +12,7 @@ from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import list_mode_demands, list_suite_demands
 from swarm_bench.app.trust.withheld import identify_program
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
@@ -27,9 +27,9 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets.suites import Suite, check_keys, find_suite
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
-from swarm_bench.retrieval.modes.controls import with_controls
-from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
-from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
+from swarm_bench.retrieval.modes.controls import add_controls
+from swarm_bench.retrieval.modes.mode import add_secrets, find_modes, has_changed, make_mode_name
+from swarm_bench.retrieval.probes.registered import SHIPPED, load_probes
 from swarm_bench.retrieval.tools import Tools
 
 COPY_SUFFIX = "-again"
@@ -79,7 +79,7 @@ def read_inputs(resolved: Resolved, design: Design, agent: Agent, *, starts: boo
     if design.mode_twice:
         modes = _copy_mode(modes)
     elif settings.controls:
-        modes = with_controls(modes, settings.controls)
+        modes = add_controls(modes, settings.controls)
     sizes = resolve_sizes(resolved, design, len(suite.tasks))
     inputs = SessionInputs(
         design=design,
@@ -87,7 +87,7 @@ def read_inputs(resolved: Resolved, design: Design, agent: Agent, *, starts: boo
         suite=suite,
         agent=agent,
         program=identify_program(agent, resolved),
-        probes=probes_of(all_modes) if starts else SHIPPED,
+        probes=load_probes(all_modes) if starts else SHIPPED,
         sizes=sizes,
         prices=prices,
         agent_env=read_agent_environment(settings),
@@ -101,7 +101,7 @@ def _check_metrics(settings: Settings, *, starts: bool) -> None:
     be that of one. Raises `UsageError`."""
     keys = filter(None, (settings.primary, settings.quality))
     if starts or not registry.plugins("metrics") or all(key in METRICS for key in keys):
-        check_verdict(vars(settings), registered_metrics() if starts else METRICS)
+        check_verdict(vars(settings), load_metrics() if starts else METRICS)
 
 
 def check_verdict(settings: Mapping[str, Any], metrics: Metrics) -> None:
@@ -184,13 +184,13 @@ def read_modes(resolved: Resolved, session: AnyExperiment | None) -> tuple[Mode,
     if session is None:
         return tuple(find_modes(resolved.settings.modes))
     names = _list_sources(resolved, session)
-    stored_modes = {mode.name: with_secrets(mode) for mode in session.modes}
+    stored_modes = {mode.name: add_secrets(mode) for mode in session.modes}
     for name in names:
-        if MODES.is_path(name) and (mode := stored_modes.get(mode_name(Path(name)))):
+        if MODES.is_path(name) and (mode := stored_modes.get(make_mode_name(Path(name)))):
             _check_same_file(name, mode)
     return (
         *stored_modes.values(),
-        *find_modes([n for n in names if mode_name(Path(n)) not in stored_modes]),
+        *find_modes([n for n in names if make_mode_name(Path(n)) not in stored_modes]),
     )
 
 
@@ -202,7 +202,8 @@ def _list_sources(resolved: Resolved, session: AnyExperiment) -> Sequence[str]:
         return names
     sources = {mode.name: mode.source for mode in session.modes}
     return [
-        sources.get(mode_name(Path(name)), name) if MODES.is_path(name) else name for name in names
+        sources.get(make_mode_name(Path(name)), name) if MODES.is_path(name) else name
+        for name in names
     ]
 
 

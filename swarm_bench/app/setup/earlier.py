@@ -19,7 +19,7 @@ from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.naming import find_session_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
-from swarm_bench.benchmarks.swarm.ledger import opened_ledger
+from swarm_bench.benchmarks.swarm.ledger import make_ledger
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved, Settings
@@ -28,7 +28,7 @@ from swarm_bench.core.events import Emit, Foresight, Trouble
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.prices import price_of
-from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.plan import iterate_groups
 
 _MOST_READ = 30
 """Number of the newest similar sessions that are read."""
@@ -175,7 +175,7 @@ def build_outlook(
     limits = []
     if limit:
         prices, done = experiment.prices or {}, len(rows) - pending.total()
-        remaining = limit - opened_ledger(limit, prices, [continued] if continued else []).spent
+        remaining = limit - make_ledger(limit, prices, [continued] if continued else []).total_cost
         limit_text = f"--max-cost {limit:g}: no trial starts that could cost more"
         limits = [limit_text, too_low(experiment, earlier, remaining, done)]
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
@@ -202,7 +202,7 @@ def _list_pending_arms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[
     done = {row[:3] for row in rows if row[-1]}
     return [
         swarm.arm
-        for swarm in groups_of(plan(experiment))
+        for swarm in iterate_groups(plan(experiment))
         if any((swarm.run, swarm.arm, trial.number) not in done for trial in swarm.trials)
     ]
 

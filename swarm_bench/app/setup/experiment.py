@@ -9,13 +9,13 @@ from swarm_bench.app.setup.choosing import SessionInputs
 from swarm_bench.app.setup.earlier import find_earlier_set_up
 from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
-from swarm_bench.benchmarks.swarm.plan.blocks import in_drawn_order, with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks, draw_task_order
 from swarm_bench.benchmarks.swarm.plan.resume import bring_back, needs_own_copy
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository
-from swarm_bench.retrieval.probes.registered import counters_stored
+from swarm_bench.retrieval.probes.registered import list_stored_counters
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.workspaces.git import git
 
@@ -59,7 +59,7 @@ async def build_experiment(
         limits=_build_limits(settings),
         seed=settings.seed,
         service_url=settings.service_url,
-        counters=counters_stored(inputs.probes),
+        counters=list_stored_counters(inputs.probes),
         prices=dict(inputs.prices),
         order=(),
         machine=machine.describe(),
@@ -69,18 +69,18 @@ async def build_experiment(
         **vars(inputs.sizes),
     )
     experiment = _deal_blocks(experiment, settings)
-    return (in_drawn_order(experiment) if settings.until_clear else experiment).with_beforehand()
+    return (draw_task_order(experiment) if settings.until_clear else experiment).with_beforehand()
 
 
 def _deal_blocks(experiment: Experiment, settings: Settings) -> Experiment:
     """Deal its tasks into blocks, larger ones where an earlier session says that setting up takes
     long. A session that is continued keeps its own."""
-    dealt = with_blocks(experiment, settings.block_size)
+    dealt = deal_blocks(experiment, settings.block_size)
     if settings.block_size is not None or dealt.orders_per_run <= 2:
         return dealt
     set_up = find_earlier_set_up(experiment, settings)
     least = set_up.least(experiment.arms, experiment.concurrency) if set_up else 0.0
-    return with_blocks(experiment, None, least) if least else dealt
+    return deal_blocks(experiment, None, least) if least else dealt
 
 
 def _collect_agent_settings(settings: Settings) -> _AgentSettings:

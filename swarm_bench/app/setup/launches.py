@@ -10,8 +10,8 @@ from swarm_bench.app.trust.approval import list_unapproved
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.outcome import Launch
 from swarm_bench.retrieval.canopy.backends import SERVICE
-from swarm_bench.retrieval.modes.mode import uses
-from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
+from swarm_bench.retrieval.modes.mode import has_placeholder
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 from swarm_bench.runtime.environment import small_environment
 
 
@@ -19,7 +19,7 @@ def list_launches(ready: PreparedSession, resolved: Resolved) -> Launches:
     """List what is started: agents as in the first mode with a tool, and canopy."""
     launch = _build_launch(ready, resolved)
     return Launches(
-        agent=without_secret_parts(launch.argv) if launch else (),
+        agent=redact_secret_parts(launch.argv) if launch else (),
         variables=sorted(_list_variables(ready, resolved, launch)) if launch else (),
         programs=_list_programs(ready),
         dotenv=sorted(resolved.from_dotenv),
@@ -43,7 +43,7 @@ def _list_variables(ready: PreparedSession, resolved: Resolved, launch: Launch) 
 
 def _list_programs(ready: PreparedSession) -> Mapping[str, str]:
     used = {name for mode in ready.experiment.modes for name in mode.services}
-    if any(uses(mode, "canopy_mcp") for mode in ready.experiment.modes):
+    if any(has_placeholder(mode, "canopy_mcp") for mode in ready.experiment.modes):
         used.add("canopy-mcp")
     if ready.experiment.service_url:
         used.discard(SERVICE)

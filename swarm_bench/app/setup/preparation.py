@@ -33,8 +33,8 @@ from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import list_demands
 from swarm_bench.app.trust.withheld import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.looking import looked_again
-from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
+from swarm_bench.benchmarks.swarm.looking import look_again
+from swarm_bench.benchmarks.swarm.plan.resume import add_back_ends, extend
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
@@ -44,11 +44,11 @@ from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
-from swarm_bench.engine.plan import groups_of, remaining
-from swarm_bench.retrieval.canopy.service import running_service
+from swarm_bench.engine.plan import drop_finished, iterate_groups
+from swarm_bench.retrieval.canopy.service import open_running_service
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.retrieval.tools import Tools
-from swarm_bench.retrieval.witnesses.purposes import purposes
+from swarm_bench.retrieval.witnesses.purposes import find_purposes
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
@@ -74,7 +74,7 @@ async def open_prepared_session(
     name = session if emit else f"plan-{os.urandom(4).hex()}"
     with open_work_folder(resolved.settings.workspace_root, name, create_warn(emit)) as work:
         snapshot = await _copy_repository(resolved, work, emit)
-        heads = continued.records.heads() if continued else []
+        heads = continued.records.read_heads() if continued else []
         inputs = await add_own_tasks(inputs, resolved, snapshot.repository, emit)
         snapshot = await remove_answers(snapshot, old, inputs.suite.tasks, create_tell(emit))
         new = await build_experiment(resolved, inputs, session, snapshot.repository)
@@ -117,7 +117,7 @@ def _extend_session(
 ) -> Experiment:
     """Return the session with what only `new` has, and whether its verdict stands so. Raises
     `UsageError` and `NoVerdictPossible`."""
-    grown = looked_again(continued, extend(old, new, {head.trial for head in heads}))
+    grown = look_again(continued, extend(old, new, {head.trial for head in heads}))
     if emit:
         tell_stand(old, grown, emit)
     return grown
@@ -159,10 +159,14 @@ async def _add_tool_answers(
     placebos = [mode for mode in modes if mode.is_placebo]
     handshakes = {**handshakes, **await make_placebos(placebos, ready, handshakes)}
     asked_modes = [*greeted, *placebos]
-    experiment = with_back_ends(
+    experiment = add_back_ends(
         ready.experiment,
         name_back_ends(ready.tools, asked_modes, handshakes),
-        {mode.name: purposes(mode, handshakes) for mode in asked_modes if mode.name in handshakes},
+        {
+            mode.name: find_purposes(mode, handshakes)
+            for mode in asked_modes
+            if mode.name in handshakes
+        },
     )
     return replace(ready, experiment=experiment, handshakes=handshakes)
 
@@ -170,7 +174,7 @@ async def _add_tool_answers(
 def _list_remaining_swarms(experiment: Experiment, heads: Sequence[Head]) -> list[Swarm]:
     """Return what is still to run."""
     finished = {head.trial for head in heads if head.trial and head.conclusive}
-    return list(groups_of(remaining(plan(experiment), finished)))
+    return list(iterate_groups(drop_finished(plan(experiment), finished)))
 
 
 def _select_modes(experiment: Experiment, swarms: Sequence[Swarm]) -> list[Mode]:
@@ -216,5 +220,5 @@ async def _check(inputs: SessionInputs, resolved: Resolved, emit: Emit | None) -
         if emit:
             emit(Trouble(message=sentence))
     if settings.service_url and emit:
-        async with running_service(settings.service_url):
+        async with open_running_service(settings.service_url):
             pass

@@ -12,7 +12,7 @@ from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.stored.naming import find_continued_folder, find_recorded_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
-from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import find_newest_session, find_sessions
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Continued, Member, Resolved, Surroundings, surroundings
 from swarm_bench.config.written import REPLAY
@@ -31,9 +31,9 @@ def resolve(
     resume = resolved.settings.resume
     if resume is None:
         return resolved
-    newest, output = partial(newest_session, RESULTS, design), resolved.sources["output"]
+    newest, output = partial(find_newest_session, RESULTS, design), resolved.sources["output"]
     folder = SessionFolder(find_continued_folder(resume, newest, output=output))
-    members = series_sessions(folder.path)
+    members = find_sessions(folder.path)
     sessions = tuple(map(read_session, members.values() or [folder]))
     first = sessions[0].experiment
     if first.design != design:

@@ -16,7 +16,7 @@ from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
@@ -54,7 +54,7 @@ class AgentSession(StoredSession):
         if overrides:
             from swarm_bench.app.setup.choosing import check_verdict  # heavy
 
-            check_verdict(overrides, registered_metrics())
+            check_verdict(overrides, load_metrics())
         new_settings = {
             name: Setting(value=value, source=REANALYSED) for name, value in overrides.items()
         }
@@ -73,7 +73,7 @@ class AgentSession(StoredSession):
         from swarm_bench.app.stored.limits import parse_limits
 
         arms = self.folder.read_experiment().arms
-        limits = parse_limits(typed_limits, registered_metrics(), arms, synonyms={QUALITY})
+        limits = parse_limits(typed_limits, load_metrics(), arms, synonyms={QUALITY})
         self._check_compares("so no limit says anything of a tool; give a session of compare or ab")
         return gate(self._read_selection(), limits, bound)
 
@@ -118,7 +118,7 @@ class AgentSession(StoredSession):
         )
 
     def _read_selection(self) -> Selection:
-        return Selection(read_audited(self.folder), registered_metrics())
+        return Selection(read_audited(self.folder), load_metrics())
 
     def _check_compares(self, clause: str) -> None:
         if self.folder.read_experiment().design.mode_twice:
@@ -157,7 +157,7 @@ def _summarise(
 ) -> tuple[Report, Written]:
     """Make the report, and the picture in the folder, if one is to be written. `apart`: its details
     have a file of their own."""
-    metrics = registered_metrics()
+    metrics = load_metrics()
     report = summarise(data, metrics)
     calibrated = data.experiment.design.document == "noise"
     document = (

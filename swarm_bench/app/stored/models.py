@@ -10,7 +10,7 @@ from swarm_bench.app.models.files import write_results
 from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import ModelFolder, model_folder
+from swarm_bench.benchmarks.cases.folder import ModelFolder, open_model_folder
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Written
 from swarm_bench.runtime.files import locked
@@ -24,7 +24,7 @@ class ModelSession(PairSession):
 
     @cached_property
     def folder(self) -> ModelFolder:
-        return model_folder(self.path)
+        return open_model_folder(self.path)
 
     @property
     def benchmark(self) -> RowBenchmark:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.wording import joined
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.errors import UsageError, choice
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.recording import FOLDER as RECORDING
@@ -109,7 +109,7 @@ def _find_series_folder(folder: Path) -> Path:
     """Return the series of one of its sessions, and any other session itself."""
     if folder.parent == RESULTS:
         return folder
-    members = {member.path.name for member in series_sessions(folder.parent).values()}
+    members = {member.path.name for member in find_sessions(folder.parent).values()}
     return folder.parent if folder.name in members else folder
 
 

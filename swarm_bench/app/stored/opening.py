@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 from swarm_bench.app.stored.session import StoredSession
-from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.engine.folder import LOCK, experiment_keys, holds_experiment
 from swarm_bench.importers.canopy_script.folder import is_script_folder
@@ -31,7 +31,7 @@ def open_session(path: Path) -> StoredSession:
 def _find_kind(path: Path) -> str:
     if not path.is_dir():
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
-    if series_sessions(path):
+    if find_sessions(path):
         return _SERIES
     if holds_experiment(path):
         keys = experiment_keys(path)

@@ -28,7 +28,7 @@ from swarm_bench.benchmarks.cases.folder import (
     RESCORED,
     RESULTS,
     CaseFolder,
-    case_folder,
+    open_case_folder,
 )
 from swarm_bench.config.annotations import flag
 from swarm_bench.core.errors import Refused, UsageError
@@ -41,11 +41,16 @@ from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.later.verdicts import JUDGE
 from swarm_bench.core.session.models import ModelRecord
-from swarm_bench.engine.benchmark import CaseBenchmark, blaming, find_benchmark
-from swarm_bench.engine.folding import doubled
-from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
-from swarm_bench.engine.plan import plan_cases, planned_only
-from swarm_bench.engine.scoring import usable
+from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
+from swarm_bench.engine.folding import find_duplicates
+from swarm_bench.engine.lines import (
+    Checked,
+    describe_changed_lines,
+    describe_second_lines,
+    describe_torn_lines,
+)
+from swarm_bench.engine.plan import plan_cases, select_planned
+from swarm_bench.engine.scoring import check_scorers
 from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import opened, read
@@ -73,7 +78,7 @@ class PairSession(StoredSession):
 
     @cached_property
     def folder(self) -> CaseFolder:
-        return case_folder(self.path)
+        return open_case_folder(self.path)
 
     @property
     def benchmark(self) -> CaseBenchmark:
@@ -226,7 +231,7 @@ def find_runnable_benchmark(name: str) -> CaseBenchmark:
         raise UsageError(
             f"{name} is run by commands of its own; see: swarm-bench benchmarks show {name}"
         )
-    with blaming(name, "cannot be run"):
+    with wrap_benchmark_errors(name, "cannot be run"):
         if not isinstance(benchmark.groups_at_once, int) or benchmark.groups_at_once < 1:
             raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
         if not isinstance(metrics := benchmark.metrics(), Metrics):
@@ -235,7 +240,7 @@ def find_runnable_benchmark(name: str) -> CaseBenchmark:
             clause = "reads swarms, and it has none" if metric.read_swarm else fault(metric)
             if clause:
                 raise ValueError(f"the metric {metric.key} {clause}")
-        usable(benchmark.scorers())
+        check_scorers(benchmark.scorers())
     return benchmark
 
 
@@ -247,26 +252,29 @@ def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> S
     latest = {line.key: line for _, _, line in rescored if line is not None}
     originals = select_first_records(lines)
     records = [_apply_latest(record, latest) for record in originals]
-    planned = planned_only(experiment, records)
+    planned = select_planned(experiment, records)
     path = folder.records.path
     return kind(
         experiment=experiment,
         records=planned,
         metrics=metrics,
         warnings=(
-            *changed_lines(path, lines),
-            *torn_lines(path, lines),
-            *second_lines(path, frozenset(doubled(lines))),
+            *describe_changed_lines(path, lines),
+            *describe_torn_lines(path, lines),
+            *describe_second_lines(path, frozenset(find_duplicates(lines))),
             *_describe_unplanned(path, len(records) - len(planned)),
             *_describe_score_changes(originals, records, [*latest.values()]),
-            *changed_lines(folder.path / RESCORED, rescored),
-            *torn_lines(folder.path / RESCORED, rescored),
-            *changed_lines(folder.path / JUDGE, verdicts),
-            *torn_lines(folder.path / JUDGE, verdicts),
+            *describe_changed_lines(folder.path / RESCORED, rescored),
+            *describe_torn_lines(folder.path / RESCORED, rescored),
+            *describe_changed_lines(folder.path / JUDGE, verdicts),
+            *describe_torn_lines(folder.path / JUDGE, verdicts),
         ),
         rescored=tuple(latest.values()),
         verdicts=tuple(line for _, is_intact, line in verdicts if line is not None and is_intact),
-        changed=bool(changed_lines(path, lines) or changed_lines(folder.path / RESCORED, rescored)),
+        changed=bool(
+            describe_changed_lines(path, lines)
+            or describe_changed_lines(folder.path / RESCORED, rescored)
+        ),
     )
 
 
@@ -306,7 +314,7 @@ def _describe_score_changes(
 
 def select_first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:
     """Return the records, and of several of one trial the first."""
-    seconds = frozenset(doubled(lines))
+    seconds = frozenset(find_duplicates(lines))
     return [record for number, _, record in lines if record and number not in seconds]
 
 

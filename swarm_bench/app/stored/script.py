@@ -7,7 +7,7 @@ from swarm_bench.analysis.documents import comparison
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.stored.session import StoredSession
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.core.report.document import Written
 from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import written
@@ -20,7 +20,7 @@ class ScriptSession(StoredSession):
     """Measurements of the script. Nothing is written to its folder."""
 
     def report(self) -> Written:
-        report = summarise(read_script_folder(self.path), registered_metrics())
+        report = summarise(read_script_folder(self.path), load_metrics())
         return written(comparison.document(report))
 
     def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
@@ -31,7 +31,7 @@ class ScriptSession(StoredSession):
     def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.trials_table import swarm_table
 
-        return swarm_table(Selection(read_script_folder(self.path), registered_metrics()))
+        return swarm_table(Selection(read_script_folder(self.path), load_metrics()))
 
     def _describe_refusal(self) -> str:
         return (

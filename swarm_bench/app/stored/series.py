@@ -9,8 +9,8 @@ from swarm_bench.analysis.sweep.series import series
 from swarm_bench.app.stored.agents import read_audited
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
-from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
+from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.records import SessionData
 from swarm_bench.reports.markdown import written
@@ -30,7 +30,7 @@ class SeriesSession(StoredSession):
         return _summarise(self.path, {}, audited=True)
 
     def _describe_refusal(self) -> str:
-        sizes = series_sessions(self.path)
+        sizes = find_sessions(self.path)
         first = self.path / next(iter(sizes.values())).path.name
         return f"holds a session for each of {len(sizes)} sizes; give one of them, such as {first}"
 
@@ -47,7 +47,7 @@ def write_series_summary(
 
 
 def _summarise(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> Written:
-    for size, folder in series_sessions(path).items():
+    for size, folder in find_sessions(path).items():
         if size not in sessions:
             sessions[size] = read_audited(folder) if audited else folder.read()
-    return written(growth.document(series(dict(sorted(sessions.items())), registered_metrics())))
+    return written(growth.document(series(dict(sorted(sessions.items())), load_metrics())))

@@ -10,9 +10,9 @@ import anyio
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.benchmarks.cases.budget import most_of
-from swarm_bench.benchmarks.cases.plausible import plausible
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.cases.budget import compute_max_cost
+from swarm_bench.benchmarks.cases.plausible import limit_claims
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core.errors import CostLimitReached, ModelFailed, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, ModelSource
@@ -119,10 +119,10 @@ class Answers:
         return self.stored_answers[key].text
 
     async def _request_answer(self, model: LanguageModel, ask: Ask, key: str) -> _Answer:
-        max_cost = most_of(ask, self.price) if self.price else 0.0
+        max_cost = compute_max_cost(ask, self.price) if self.price else 0.0
         await self._admit(max_cost)
         try:
-            completion, _ = plausible(self.source, ask, await model.complete(ask))
+            completion, _ = limit_claims(self.source, ask, await model.complete(ask))
         except ModelFailed:
             self.failed += max_cost
             raise
@@ -145,7 +145,7 @@ class Answers:
     def _extract_text(self, completion: Completion) -> str:
         if completion.finish in _CUT:
             return ""
-        text = without_thoughts(completion, "chat").text
+        text = drop_thoughts(completion, "chat").text
         return clean_text(text, self.secrets)[:LONGEST_ANSWER]
 
     def _compute_cost(self, completion: Completion) -> float | None:

@@ -14,7 +14,7 @@ from swarm_bench.app.models.cost_limit import find_limiting_price
 from swarm_bench.app.tasks.answers import Answers
 from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Writing, build_sample_requests
 from swarm_bench.benchmarks.agents.source import AgentSource
-from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.benchmarks.cases.budget import compute_max_cost
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import SwarmBenchError, UsageError
@@ -187,7 +187,7 @@ def _describe_cost(
         )
     output_tokens = len(few) * _ABOUT_WRITTEN
     usage = Usage(input=sent, cache_create=0, cache_read=0, output=output_tokens)
-    max_cost = sum(most_of(ask, writer.price) for ask in all_requests)
+    max_cost = sum(compute_max_cost(ask, writer.price) for ask in all_requests)
     return (
         f"It costs about ${writer.price.of(usage):,.4f} ({writer.price.table}), more where the "
         f"model thinks before it answers, and at most ${max_cost:,.4f}."

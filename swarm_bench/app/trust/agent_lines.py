@@ -7,7 +7,7 @@ from typing import Any
 
 from swarm_bench.config.located import read_located
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 
 
 def describe_agent_file(path: Path) -> list[str]:
@@ -32,7 +32,7 @@ def describe_agent_file(path: Path) -> list[str]:
 
 
 def _format_command(command: object) -> str:
-    return shlex.join(without_secret_parts(list(_iterate_arguments(command))))
+    return shlex.join(redact_secret_parts(list(_iterate_arguments(command))))
 
 
 def _iterate_arguments(command: Any) -> Iterator[str]:

@@ -27,7 +27,7 @@ from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets import suites
-from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 
 _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
 """How the names of keys end."""
@@ -149,7 +149,7 @@ def list_variable_demands(resolved: Resolved) -> list[Demand]:
         Demand(
             option=name,
             word=name,
-            what=f"the variable {without_secret_parts([f'{name}={value}'])[0]} for the agents",
+            what=f"the variable {redact_secret_parts([f'{name}={value}'])[0]} for the agents",
             origin=".env",
             digest=digest_of("variable", name, value, resolved.settings.agent),
         )

@@ -21,8 +21,8 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets import suites
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.modes import mode as modes
-from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
-from swarm_bench.retrieval.modes.started import command_lines
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
+from swarm_bench.retrieval.modes.started import list_command_lines
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ def _describe_agent(spec: str) -> Parts:
 @OF_OPTION.register("agent_arg")
 def _describe_arguments(arguments: Sequence[str]) -> Parts:
     if arguments:
-        description = f"the agents' arguments {shlex.join(without_secret_parts(arguments))}"
+        description = f"the agents' arguments {shlex.join(redact_secret_parts(arguments))}"
         yield TrustedPart("agent_arg", description, digest_of("arguments", arguments))
 
 
 @OF_OPTION.register("agent_env")
 def _describe_variables(variables: Sequence[str]) -> Parts:
     if variables:
-        description = f"the agents' variables {shlex.join(without_secret_parts(variables))}"
+        description = f"the agents' variables {shlex.join(redact_secret_parts(variables))}"
         yield TrustedPart("agent_env", description, digest_of("variables", variables))
 
 
@@ -124,7 +124,7 @@ def _describe_modes(names: Sequence[str]) -> Parts:
 
 def describe_mode(mode: Mode, word: str | None = None) -> TrustedPart:
     """Describe a mode as it was read."""
-    lines = "; ".join(command_lines(mode)) or "no server"
+    lines = "; ".join(list_command_lines(mode)) or "no server"
     content = mode.model_dump(mode="json", exclude_defaults=True)
     return TrustedPart(
         word or mode.name,
@@ -213,7 +213,7 @@ def list_stored_parts(
     `anywhere`: whatever the working folder is."""
     for mode in experiment.modes:
         if not _is_shipped(mode):
-            yield "modes", describe_mode(modes.with_secrets(mode))
+            yield "modes", describe_mode(modes.add_secrets(mode))
     if not _are_shipped(experiment):
         description = f"agents with {len(experiment.tasks)} tasks that it holds"
         yield "tasks", _describe_tasks("tasks", description, experiment)

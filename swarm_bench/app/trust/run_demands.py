@@ -18,7 +18,7 @@ from swarm_bench.app.trust.demands import (
 )
 from swarm_bench.app.trust.option_parts import Makers, Parts, TrustedPart, describe_resumed
 from swarm_bench.benchmarks.agents.source import AgentSource
-from swarm_bench.benchmarks.cases.folder import case_folder
+from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.settings import property_layers
@@ -39,7 +39,9 @@ def list_request_demands(request: CaseRequest) -> list[Demand]:
     """List what everything that this call reads asks for. Raises `UsageError`."""
     demands = list(_list_file_demands(request))
     if request.resume is not None:
-        demands += list_run_demands(case_folder(request.resume).read_experiment(), request=request)
+        demands += list_run_demands(
+            open_case_folder(request.resume).read_experiment(), request=request
+        )
     return demands
 
 

@@ -12,10 +12,14 @@ from uuid import uuid4
 
 import anyio
 
-from swarm_bench.benchmarks.agents.reading import named_answers
+from swarm_bench.benchmarks.agents.reading import find_named_answers
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.swarm.records.making import drop_zeros
-from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, of_adapter, write_servers
+from swarm_bench.benchmarks.swarm.running.program_run import (
+    ProgramRun,
+    wrap_adapter_errors,
+    write_servers,
+)
 from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason
 from swarm_bench.core.ports import Agent
@@ -35,12 +39,12 @@ _ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
+class AgentSetup:
     """Where an agent is asked, and with what."""
 
     folder: Path
     """Our own; it goes away."""
-    around: Around = field(repr=False)
+    model_context: Around = field(repr=False)
     program: str | None
     """Its path."""
     model: str | None
@@ -50,84 +54,84 @@ class Opened:
     """What holds them."""
     secrets: tuple[str, ...] = field(repr=False)
     rehearsal: Rehearsal | None = None
-    kept: Path | None = None
+    transcript_folder: Path | None = None
     """The folder for what it prints; `None` where nothing is stored."""
 
 
-class AskedAgent:
+class AgentModel:
     """An agent that answers requests."""
 
-    def __init__(self, agent: Agent, opened: Opened) -> None:
-        self._agent, self._opened = agent, opened
+    def __init__(self, agent: Agent, setup: AgentSetup) -> None:
+        self._agent, self._setup = agent, setup
         self._numbers = count(1)
-        self._reading = anyio.CapacityLimiter(2)
+        self._reader_limiter = anyio.CapacityLimiter(2)
 
     async def complete(self, ask: Ask) -> Completion:
         """Run it once. Raises whatever its adapter raises."""
-        folder = self._opened.folder / str(next(self._numbers))
+        folder = self._setup.folder / str(next(self._numbers))
         home = Home(path=folder / "home")
         try:
             home.make()
-            workspace = _workspace(folder / "files", ask)
+            workspace = _make_workspace(folder / "files", ask)
             return await self._run(ask, folder, home, workspace)
         finally:
             with anyio.CancelScope(shield=True):
                 home.remove()
                 with suppress(StoreError):  # an answer is worth more than how it came
-                    await anyio.to_thread.run_sync(self._keep, ask, folder / "stdout")
+                    await anyio.to_thread.run_sync(self._store_transcript, ask, folder / "stdout")
                 with suppress(StoreError):  # it goes with the rest
                     await anyio.to_thread.run_sync(remove, folder)
 
-    def _keep(self, ask: Ask, printed: Path) -> None:
+    def _store_transcript(self, ask: Ask, printed: Path) -> None:
         """Store what the program printed; the record has the beginning of the name, too."""
-        kept = self._opened.kept
-        if kept is not None and printed.exists():
-            make_folder(kept)
+        folder = self._setup.transcript_folder
+        if folder is not None and printed.exists():
+            make_folder(folder)
             name = f"{digest(ask)[:12]}-case-{ask.number}-run-{ask.run}.txt"
-            copy_whole(printed, kept / name)
+            copy_whole(printed, folder / name)
 
     async def _run(self, ask: Ask, folder: Path, home: Home, workspace: Path) -> Completion:
-        opened, trial, prompt = self._opened, uuid4().hex, prompt_of(ask)
-        began = datetime.now(UTC)
-        with of_adapter():
-            launch = self._agent.launch(self._request(ask, prompt, workspace, home, trial))
+        setup, trial, prompt = self._setup, uuid4().hex, write_prompt(ask)
+        started_at = datetime.now(UTC)
+        with wrap_adapter_errors():
+            launch = self._agent.launch(self._make_request(ask, prompt, workspace, home, trial))
 
-        def exit_of(returncode: int | None, stopped: StopReason | None) -> AgentExit:
+        def make_exit(returncode: int | None, stopped: StopReason | None) -> AgentExit:
             return AgentExit(
                 returncode=returncode,
                 stopped=stopped,
                 stdout=folder / "stdout",
                 stderr=folder / "stderr",
                 home=home.path,
-                secrets=opened.secrets,
-                started=began,
+                secrets=setup.secrets,
+                started=started_at,
                 files=frozenset(ask.files),
             )
 
         run = ProgramRun(
             agent=self._agent,
             launch=launch,
-            command=self._command(launch, home, workspace, f"agent-{trial}"),
+            command=self._make_command(launch, home, workspace, f"agent-{trial}"),
             limit=_OUTPUT_BYTES,
-            exit_of=exit_of,
-            reading=self._reading,
+            make_exit=make_exit,
+            reader_limiter=self._reader_limiter,
         )
         try:
-            result = await run.to_end(opened.around.timeout)
+            result = await run.run_to_end(setup.model_context.timeout)
         except ProcessLost as error:
             outcome = Outcome(cause=Cause.NOT_STARTED, detail=str(error))
-            return self._completion(outcome, ProcessResult(returncode=None, stopped=None), ())
+            return self._make_completion(outcome, ProcessResult(returncode=None, stopped=None), ())
         outcome = await run.read(result)
-        named_by = partial(named_answers, are_hidden=opened.hiding is not None)
-        named = await anyio.to_thread.run_sync(
-            named_by, exit_of(None, None), launch, outcome, prompt, opened.answers
+        named_by = partial(find_named_answers, are_hidden=setup.hiding is not None)
+        named_paths = await anyio.to_thread.run_sync(
+            named_by, make_exit(None, None), launch, outcome, prompt, setup.answers
         )
-        return self._completion(outcome, result, named)
+        return self._make_completion(outcome, result, named_paths)
 
-    def _request(
+    def _make_request(
         self, ask: Ask, prompt: str, workspace: Path, home: Home, trial: str
     ) -> AgentRequest:
-        opened = self._opened
+        setup = self._setup
         config = home.path / "mcp.json"
         write_servers(config, {})
         return AgentRequest(
@@ -135,25 +139,25 @@ class AskedAgent:
             workspace=workspace,
             home=home.path,
             mcp_config=config,
-            max_turns=opened.around.max_turns,
-            model=opened.model,
+            max_turns=setup.model_context.max_turns,
+            model=setup.model,
             seed=ask.seed or 0,
-            rehearsal=opened.rehearsal.for_trial(trial) if opened.rehearsal else None,
+            rehearsal=setup.rehearsal.for_trial(trial) if setup.rehearsal else None,
             trial=f"{ask.case}/{ask.run}",
-            program=opened.program,
-            environment=opened.around.variables,
+            program=setup.program,
+            environment=setup.model_context.variables,
         )
 
-    def _command(self, launch: Launch, home: Home, workspace: Path, tag: str) -> Command:
-        user = small_environment(self._opened.around.variables, launch.inherit)
+    def _make_command(self, launch: Launch, home: Home, workspace: Path, tag: str) -> Command:
+        user = small_environment(self._setup.model_context.variables, launch.inherit)
         env = {**user, **leading(home.variables, launch.env)}
-        argv, hiding = launch.argv, self._opened.hiding
+        argv, hiding = launch.argv, self._setup.hiding
         if hiding is not None and which(argv[0], path=env.get("PATH", os.defpath)):
             argv = hiding.wrap(argv, home.path.parent)
         return Command(argv=argv, cwd=workspace, env=env, tag=tag, stop_signal=launch.stop_signal)
 
-    def _completion(
-        self, outcome: Outcome, result: ProcessResult, named: tuple[str, ...]
+    def _make_completion(
+        self, outcome: Outcome, result: ProcessResult, named_paths: tuple[str, ...]
     ) -> Completion:
         outcome = drop_zeros(outcome)
         reliable = not outcome.cost_unreliable
@@ -163,28 +167,28 @@ class AskedAgent:
             usage=outcome.usage,
             requests=None if outcome.retries is None else 1 + outcome.retries,
             seconds=result.seconds,
-            model=self._opened.model if self._is_rehearsed else outcome.model or self._opened.model,
+            model=self._setup.model if self._is_rehearsed else outcome.model or self._setup.model,
             cause=outcome.cause,
             detail=outcome.detail,
             cost=outcome.cost if reliable else None,
             cost_estimated=outcome.cost_estimated if reliable else None,
             turns=outcome.turns,
-            answers_read=named,
+            answers_read=named_paths,
         )
 
     @property
     def _is_rehearsed(self) -> bool:
-        return self._opened.model == REHEARSAL
+        return self._setup.model == REHEARSAL
 
 
-def prompt_of(ask: Ask) -> str:
+def write_prompt(ask: Ask) -> str:
     """Return a conversation in one text, which is all that an agent is started with."""
     if isinstance(ask.prompt, tuple) and any(turn.role == "assistant" for turn in ask.prompt):
         return "\n\n".join(f"{_ROLES[turn.role]}:\n{turn.text}" for turn in ask.prompt)
     return "\n\n".join(ask.texts)
 
 
-def _workspace(folder: Path, ask: Ask) -> Path:
+def _make_workspace(folder: Path, ask: Ask) -> Path:
     """Write the files of a case. Raises `ValueError` for one that would lie elsewhere."""
     folder.mkdir()
     for name, text in ask.files.items():

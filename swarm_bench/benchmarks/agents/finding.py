@@ -17,22 +17,22 @@ def find_agent(spec: str) -> Agent:
     Raises `UnknownName`, and `ConfigError` for what is no agent.
     """
     name, colon, argument = spec.partition(":")
-    if not (colon and name in agent_names()) and spec.endswith(YAML):
+    if not (colon and name in list_agent_names()) and spec.endswith(YAML):
         name, colon, argument = COMMAND, ":", spec
-    if name not in agent_names() and is_file(spec):
+    if name not in list_agent_names() and is_file(spec):
         raise UsageError(
             f"--agent {spec} is not an agent file; write a .yaml that starts it, see "
             "'swarm-bench docs command-agents'"
         )
-    if not colon or name not in agent_names():
+    if not colon or name not in list_agent_names():
         return _make(registry.load("agents", spec), spec, ())
-    made = registry.load("agents", name)
-    if argument_of(made) is None:
+    factory = registry.load("agents", name)
+    if find_argument(factory) is None:
         raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
-    return _make(made, spec, (argument,))
+    return _make(factory, spec, (argument,))
 
 
-def agent_names() -> list[str]:
+def list_agent_names() -> list[str]:
     """List the names of all registered agents; nothing is imported."""
     return [plugin.name for plugin in registry.plugins("agents")]
 
@@ -40,7 +40,7 @@ def agent_names() -> list[str]:
 def needs_argument(name: str) -> bool:
     """Tell whether a registered agent is one only with a file or folder after its name."""
     try:
-        return argument_of(registry.load("agents", name)) is not None
+        return find_argument(registry.load("agents", name)) is not None
     except SwarmBenchError:
         return False
 
@@ -54,15 +54,17 @@ def identify(agent: Agent, spec: str, model: str | None) -> Program:
     return program.model_copy(update={"name": spec}) if ":" in spec else program
 
 
-def argument_of(factory: object) -> str | None:
+def find_argument(factory: object) -> str | None:
     """Say what stands after the name of such an agent; `None` for any other."""
     return factory.argument if isinstance(factory, TakesArgument) else None
 
 
 def _make(factory: object, spec: str, arguments: tuple[str, ...]) -> Agent:
     try:
-        if arguments == () and (wanted := argument_of(factory)) is not None:
-            raise UsageError(f"The agent {spec!r} needs to know which: --agent {spec}:{wanted}")
+        if arguments == () and (placeholder := find_argument(factory)) is not None:
+            raise UsageError(
+                f"The agent {spec!r} needs to know which: --agent {spec}:{placeholder}"
+            )
         agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
     except SwarmBenchError:
         raise

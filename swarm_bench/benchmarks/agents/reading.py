@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.running.home_files import home_files
+from swarm_bench.benchmarks.swarm.running.home_files import read_home_files
 from swarm_bench.core.outcome import AgentExit, Launch, Outcome
 from swarm_bench.environments.folders import SHIPPED
 from swarm_bench.runtime.untrusted import read
@@ -21,7 +21,7 @@ _LINE_END = re.compile(r"\n|\\n")
 """Also within JSON."""
 
 
-def named_answers(
+def find_named_answers(
     exit: AgentExit,
     launch: Launch,
     outcome: Outcome,
@@ -33,25 +33,25 @@ def named_answers(
     """List what is named in the transcript of an agent, in its log, or in the calls of its tools,
     of the paths that hold answers, unless the prompt names it. Where they are hidden, lines on
     mounts do not count. To be called in a thread."""
-    sought = [*_ALWAYS, *_names(answers, exit.files)]
+    sought = [*_ALWAYS, *_find_names(answers, exit.files)]
     sought = [name for name in dict.fromkeys(sought) if name not in prompt]
-    texts = [*_transcript(exit, launch), *_calls(outcome)]
+    texts = [*_read_transcript(exit, launch), *_list_calls(outcome)]
     if are_hidden:
-        texts = [line for it in texts for line in _LINE_END.split(it) if _IN_MEMORY not in line]
+        texts = [line for text in texts for line in _LINE_END.split(text) if _IN_MEMORY not in line]
     return tuple(name for name in sought if any(_names_it(name, text) for text in texts))
 
 
-def _names(answers: Iterable[Path], own: Iterable[str]) -> Iterator[str]:
+def _find_names(answers: Iterable[Path], case_files: Iterable[str]) -> Iterator[str]:
     """Yield how they can be named. What a file of the case is called too says nothing."""
-    called = {Path(name).name for name in own}
+    file_names = {Path(name).name for name in case_files}
     for path in answers:
         yield str(path)
-        yield from _shipped(path)
-        if path.suffix and path.name not in called and not path.name.startswith("."):
+        yield from _name_shipped(path)
+        if path.suffix and path.name not in file_names and not path.name.startswith("."):
             yield path.name
 
 
-def _shipped(path: Path) -> Iterator[str]:
+def _name_shipped(path: Path) -> Iterator[str]:
     """Yield how whoever stands in the folder of shipped data sets names them."""
     if path.as_posix().endswith(SHIPPED):
         for file in path.glob("*/*"):
@@ -59,16 +59,16 @@ def _shipped(path: Path) -> Iterator[str]:
             yield f"{file.parent.name}/{file.name}"
 
 
-def _transcript(exit: AgentExit, launch: Launch) -> Iterator[str]:
+def _read_transcript(exit: AgentExit, launch: Launch) -> Iterator[str]:
     for path in (exit.stdout, exit.stderr):
         with suppress(OSError):
             yield read(path).decode(errors="replace").replace("\\/", "/")
     if exit.home is not None:
-        for content in home_files(exit.home, launch, exit.secrets).values():
+        for content in read_home_files(exit.home, launch, exit.secrets).values():
             yield content.decode(errors="replace").replace("\\/", "/")
 
 
-def _calls(outcome: Outcome) -> Iterator[str]:
+def _list_calls(outcome: Outcome) -> Iterator[str]:
     yield from outcome.commands or ()
     yield from outcome.paths or ()
     for retrieved in outcome.retrieved or ():

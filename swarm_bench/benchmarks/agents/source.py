@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from swarm_bench.benchmarks.agents.asking import AskedAgent, Opened
+from swarm_bench.benchmarks.agents.asking import AgentModel, AgentSetup
 from swarm_bench.benchmarks.agents.finding import find_agent, identify, needs_argument
 from swarm_bench.config.written import YAML
 from swarm_bench.core import registry
@@ -17,7 +17,7 @@ from swarm_bench.core.roles.language_model import Around, Way
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.environments.hiding import Hiding, find_shipped
 from swarm_bench.models.rehearsal.launch import started_rehearsal
-from swarm_bench.retrieval.modes.secrets import secrets
+from swarm_bench.retrieval.modes.secrets import collect_secrets
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.ownership import temporary
@@ -25,7 +25,7 @@ from swarm_bench.runtime.ownership import temporary
 _FILE = re.compile(r"(?P<spec>.*\.ya?ml)(?::(?P<model>.*))?", re.DOTALL)
 _NO_NAME, _LONGEST = re.compile(r"[^A-Za-z0-9]+"), 60
 """What of a word the name of its folder has not, and its characters."""
-_HIDDEN = (
+_HIDDEN_NOTE = (
     "could not see the rows that it was asked, nor the data sets of swarm-bench where that is "
     "installed and was installed from; other copies on this machine it could read"
 )
@@ -73,26 +73,27 @@ class AgentSource:
         """Find the program, and whether the answers can be hidden from it. Raises `UsageError`."""
         notes = [self._program.note] if self._program.note else []
         notes += [_REHEARSED] if self.model == REHEARSAL else []
-        notes.append(_HIDDEN if self._hides else _NOT_HIDDEN)
+        notes.append(_HIDDEN_NOTE if self._hides else _NOT_HIDDEN)
         return self._program.model_copy(update={"note": ", and ".join(notes)})
 
     @asynccontextmanager
-    async def opened(self, around: Around) -> AsyncIterator[AskedAgent]:
+    async def opened(self, around: Around) -> AsyncIterator[AgentModel]:
         """Make a folder for the block, in which it is asked, outside of any repository."""
         answers = (*find_shipped(), *around.answers)
         with temporary() as folder:
-            opened = Opened(
+            setup = AgentSetup(
                 folder=folder,
-                around=around,
+                model_context=around,
                 program=self._program.path,
                 model=self.model,
                 hiding=Hiding((*answers, folder)) if self._hides else None,
                 answers=answers,
-                secrets=secrets((), {}, [around.variables]),
-                kept=around.kept and around.kept / _NO_NAME.sub("-", self.argument)[:_LONGEST],
+                secrets=collect_secrets((), {}, [around.variables]),
+                transcript_folder=around.kept
+                and around.kept / _NO_NAME.sub("-", self.argument)[:_LONGEST],
             )
             if self.model != REHEARSAL:
-                yield AskedAgent(self.agent, opened)
+                yield AgentModel(self.agent, setup)
                 return
             home = Home(path=folder / "home-rehearsal")
             home.make()
@@ -100,26 +101,26 @@ class AgentSource:
                 {**small_environment(os.environ), **home.variables},
                 (),
                 folder / "rehearsal.log",
-                secrets=opened.secrets,
+                secrets=setup.secrets,
             )
             async with started as rehearsal:
-                yield AskedAgent(self.agent, replace(opened, rehearsal=rehearsal))
+                yield AgentModel(self.agent, replace(setup, rehearsal=rehearsal))
 
     @cached_property
     def _parts(self) -> tuple[str, str | None]:
         """Split the word into the agent and its model."""
-        name, _, rest = self.argument.partition(":")
-        attribute, _, model = rest.partition(":")
+        name, _, remainder = self.argument.partition(":")
+        attribute, _, model = remainder.partition(":")
         if name.endswith(YAML):
-            return name, rest
+            return name, remainder
         is_ours = registry.is_registered("agents", name)
-        if not is_ours and registry.names_code(own := f"{name}:{attribute}"):
-            return own, model
+        if not is_ours and registry.names_code(class_spec := f"{name}:{attribute}"):
+            return class_spec, model
         if match := _FILE.fullmatch(self.argument):
             return match["spec"], match["model"]
         if not is_ours:
             return self.argument, None
-        return (self.argument, None) if needs_argument(name) else (name, rest)
+        return (self.argument, None) if needs_argument(name) else (name, remainder)
 
     @cached_property
     def _program(self) -> Program:

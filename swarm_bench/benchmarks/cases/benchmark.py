@@ -11,11 +11,11 @@ import anyio
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from swarm_bench.benchmarks.cases.budget import Ending, ModelBudget
+from swarm_bench.benchmarks.cases.budget import ModelBudget, SessionGuard
 from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.benchmarks.cases.running import Asked, ask_group, way_of
+from swarm_bench.benchmarks.cases.running import GroupRequest, ask_group, choose_way
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -25,7 +25,7 @@ from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Arm, Judged, ModelRecord
 from swarm_bench.core.session.prices import Price
-from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.environments.python_tests import try_out
 
 TRANSCRIPTS = "transcripts"
@@ -49,7 +49,7 @@ class Setup:
     first: int = 0
     limit: int | None = None
     """Cases from the first one; `None` for all others."""
-    around: Around = field(repr=False, default_factory=Around)
+    model_context: Around = field(repr=False, default_factory=Around)
     tools: Tools = Tools(environment=None)
     judge: JudgeSource | None = None
     generate_only: bool = False
@@ -59,7 +59,9 @@ class Setup:
     prices: Mapping[str, Price] = field(default_factory=dict)
     answers: Mapping[str, ModelRecord] = field(default_factory=dict, repr=False)
     """Those of earlier calls that still have to be scored, by their trials."""
-    made: list[tuple[ModelBenchmark, tuple[RowCase, ...]]] = field(default_factory=list, repr=False)
+    cached_cases: list[tuple[ModelBenchmark, tuple[RowCase, ...]]] = field(
+        default_factory=list, repr=False
+    )
     """The cases of the rows by properties: they are made once, and not again in each arm and
     run."""
 
@@ -69,19 +71,19 @@ class FewAtOnce:
     one would take longer."""
 
     def __init__(self, environment: Environment) -> None:
-        self._of = environment
+        self._environment = environment
         self.name, self.confines = environment.name, environment.confines
         self.confinement = environment.confinement
         self._limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
 
     def program(self) -> Program:
         """Find what confines."""
-        return self._of.program()
+        return self._environment.program()
 
     async def run(self, code: Code) -> Execution:
         """Wait for a processor, and run the command."""
         async with self._limiter:
-            return await self._of.run(code)
+            return await self._environment.run(code)
 
 
 class RowBenchmark:
@@ -93,7 +95,7 @@ class RowBenchmark:
         """Wrap the class; `setup` is `None` where nothing is run."""
         self.kind, self.setup = kind, setup
         self.name, self.version = kind.name, kind.version
-        self.about = _first_sentence(kind)
+        self.about = _read_first_sentence(kind)
         self.properties: type[BaseModel] = kind
 
     @property
@@ -119,17 +121,20 @@ class RowBenchmark:
 
     def arms(self, properties: Any) -> Sequence[str]:
         """Return the names of the arms."""
-        return [arm.name for arm in self.all_arms(properties)]
+        return [arm.name for arm in self.build_arms(properties)]
 
-    def all_arms(self, properties: ModelBenchmark) -> tuple[Arm, ...]:
+    def build_arms(self, properties: ModelBenchmark) -> tuple[Arm, ...]:
         """Return the arms of the session, and those that the benchmark makes of the models of this
         call. Raises `UsageError` for one that the session has, and that would be another now."""
         setup = self._setup
-        made = properties.arms(setup.models) if setup.models else ()
-        arms, before = self._with(made), {arm.name: arm.properties for arm in setup.arms}
-        for arm in made:
-            own = to_jsonable_python(arm.properties)
-            if before.get(arm.name, own) != own:
+        new_arms = properties.arms(setup.models) if setup.models else ()
+        arms, old_properties = (
+            self._add_arms(new_arms),
+            {arm.name: arm.properties for arm in setup.arms},
+        )
+        for arm in new_arms:
+            new_properties = to_jsonable_python(arm.properties)
+            if old_properties.get(arm.name, new_properties) != new_properties:
                 raise UsageError(
                     f"The session has an arm {arm.name}, which would be another now, as a file has "
                     "changed; restore it, or give the new one another name"
@@ -137,16 +142,16 @@ class RowBenchmark:
         return arms
 
     @asynccontextmanager
-    async def counting(self, before: Judged) -> AsyncIterator[CountedJudge | None]:
+    async def open_counted_judge(self, earlier: Judged) -> AsyncIterator[CountedJudge | None]:
         """Open the judge for what belongs to no trial; `before`: what it took for that already."""
         judge = self._setup.judge
         if judge is None or self._setup.generate_only:
             yield None
             return
-        async with judge.opened() as opened:
-            yield opened.counting(before=before)
+        async with judge.start() as open_judge:
+            yield open_judge.start_counting(earlier=earlier)
 
-    async def with_next_arms(
+    async def add_next_arms(
         self,
         properties: ModelBenchmark,
         records: Sequence[ModelRecord],
@@ -154,39 +159,47 @@ class RowBenchmark:
     ) -> "RowBenchmark":
         """Add the arms that come next; none when the benchmark is done."""
         setup = self._setup
-        cases = {case.id: case for case in self.chosen(properties)}
+        cases = {case.id: case for case in self.select(properties)}
         tools = replace(setup.tools, judge=judge)
         try:
-            made = await properties.next_arms(setup.arms, records, tools, cases)
+            new_arms = await properties.next_arms(setup.arms, records, tools, cases)
         except JudgeLost as lost:
             raise lost.error from lost
-        return RowBenchmark(self.kind, replace(setup, arms=self._with(made, follow=True)))
+        return RowBenchmark(self.kind, replace(setup, arms=self._add_arms(new_arms, follow=True)))
 
-    def ending(self, budget: ModelBudget | None) -> Ending:
+    def make_guard(self, budget: ModelBudget | None) -> SessionGuard:
         """Return what says when the session ends."""
-        return Ending(fail_fast=self._setup.fail_fast, budget=budget)
+        return SessionGuard(fail_fast=self._setup.fail_fast, budget=budget)
 
-    def within(self, budget: ModelBudget | None) -> "RowBenchmark":
+    def set_budget(self, budget: ModelBudget | None) -> "RowBenchmark":
         """Return the benchmark whose judge is paid of a budget, if there is one."""
         setup = self._setup
         judge = setup.judge and replace(setup.judge, budget=budget)
         return RowBenchmark(self.kind, replace(setup, judge=judge))
 
-    def scoring(self, records: Iterable[CaseRecord]) -> "RowBenchmark":
+    def reuse_answers(self, records: Iterable[CaseRecord]) -> "RowBenchmark":
         """Return the benchmark that scores the answers of trials that did not run to their own end,
         and does not ask for them again: they were paid for."""
-        own = (it for it in records if isinstance(it, ModelRecord))
-        answers = {it.trial: it for it in own if it.answer is not None and not it.conclusive}
+        model_records = (record for record in records if isinstance(record, ModelRecord))
+        answers = {
+            record.trial: record
+            for record in model_records
+            if record.answer is not None and not record.conclusive
+        }
         return RowBenchmark(self.kind, replace(self._setup, answers=answers))
 
-    def storing(self, folder: Path) -> "RowBenchmark":
+    def set_folder(self, folder: Path) -> "RowBenchmark":
         """Return the benchmark whose session lies in the folder, right answers included."""
-        around = self._setup.around
-        own = folder.resolve()
-        around = replace(around, answers=(*around.answers, own), kept=own / TRANSCRIPTS)
-        return RowBenchmark(self.kind, replace(self._setup, around=around))
+        model_context = self._setup.model_context
+        session_folder = folder.resolve()
+        model_context = replace(
+            model_context,
+            answers=(*model_context.answers, session_folder),
+            kept=session_folder / TRANSCRIPTS,
+        )
+        return RowBenchmark(self.kind, replace(self._setup, model_context=model_context))
 
-    def _with(self, arms: Iterable[Arm], *, follow: bool = False) -> tuple[Arm, ...]:
+    def _add_arms(self, arms: Iterable[Arm], *, follow: bool = False) -> tuple[Arm, ...]:
         """Add arms with new names; those that `follow` were made by records. Raises `TypeError` and
         `ValueError` for what cannot be asked."""
         setup, arms = self._setup, tuple(arms)
@@ -194,72 +207,75 @@ class RowBenchmark:
         for arm in arms:
             if not isinstance(arm, Arm):
                 raise TypeError(f"{arm!r} is no Arm")
-        every = {None, *names, *(arm.name for arm in arms)}
+        all_names = {None, *names, *(arm.name for arm in arms)}
         for arm in arms:
-            if arm.against not in every:
+            if arm.against not in all_names:
                 raise ValueError(f"its arm {arm.name} is held against {arm.against}, which is none")
             if arm.model not in setup.sources:
                 raise ValueError(f"its arm {arm.name} asks {arm.model}, which was not named")
             if unknown := arm.properties.keys() - self.kind.model_fields.keys():
                 raise ValueError(f"its arm {arm.name} sets {min(unknown)}, which is no property")
         new = (arm for arm in arms if arm.name not in names)
-        made = (
+        added = (
             arm.model_copy(update={"follows": follow, "once": setup.sources[arm.model].repeats})
             for arm in new
         )
-        return (*setup.arms, *made)
+        return (*setup.arms, *added)
 
     def cases(self, properties: ModelBenchmark) -> Sequence[Case]:
         """Return the cases that are asked."""
         return [
             Case(id=case.id, title=case.title or case.id, group=case.group, part=case.part)
-            for case in self.chosen(properties)
+            for case in self.select(properties)
         ]
 
-    def chosen(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
+    def select(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
         """Return the rows that are asked. Raises `UsageError` when there are none, or when the
         benchmark refuses them."""
-        every, setup = self.every(properties), self._setup
+        all_cases, setup = self.load_cases(properties), self._setup
         end = None if setup.limit is None else setup.first + setup.limit
-        chosen = every[setup.first : end]
-        if not chosen:
+        selected = all_cases[setup.first : end]
+        if not selected:
             raise UsageError(
-                f"--limit {setup.first}:{setup.limit}: the data set has {len(every)} cases"
+                f"--limit {setup.first}:{setup.limit}: the data set has {len(all_cases)} cases"
             )
-        if (why := properties.refused(chosen)) is not None:
-            raise UsageError(why)
-        return chosen
+        if (reason := properties.refused(selected)) is not None:
+            raise UsageError(reason)
+        return selected
 
-    def every(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
+    def load_cases(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
         """Return the cases of all rows."""
-        made = self._setup.made
-        cases = next((cases for own, cases in made if own == properties), None)
+        cached = self._setup.cached_cases
+        cases = next((cases for key, cases in cached if key == properties), None)
         if cases is None:
             cases = tuple(properties.cases(self._setup.rows))
-            made.append((properties, cases))
+            cached.append((properties, cases))
         return cases
 
-    def prompts(self, properties: Mapping[str, Any], model: str) -> Iterator[tuple[str, str]]:
+    def find_prompts(self, properties: Mapping[str, Any], model: str) -> Iterator[tuple[str, str]]:
         """Yield each case of the data set with what a model is asked, where that is a text."""
         setup = self._setup
         for arm in setup.arms:
-            own = self.with_properties(properties, arm)
-            if arm.model == model and way_of(own, setup.sources[model]) == "text":
-                asked = ((case.id, own.ask(case, "text").prompt) for case in self.every(own))
-                yield from ((case, prompt) for case, prompt in asked if isinstance(prompt, str))
+            benchmark = self.configure(properties, arm)
+            if arm.model == model and choose_way(benchmark, setup.sources[model]) == "text":
+                prompts = (
+                    (case.id, benchmark.ask(case, "text").prompt)
+                    for case in self.load_cases(benchmark)
+                )
+                yield from ((case, prompt) for case, prompt in prompts if isinstance(prompt, str))
 
     async def run(self, job: CaseJob, deliver: Deliver) -> None:
         """Ask one model all cases of a group."""
         setup = self._setup
         arm = next(arm for arm in setup.arms if arm.name == job.group.arm)
-        properties = self.with_properties(job.properties, arm)
-        cases = self.every(properties)
+        properties = self.configure(job.properties, arm)
+        cases = self.load_cases(properties)
         environment = setup.tools.environment and FewAtOnce(setup.tools.environment)
-        asked = Asked(
+        request = GroupRequest(
             benchmark=properties,
             model=setup.names[arm.model],
             source=setup.sources[arm.model],
-            around=setup.around,
+            model_context=setup.model_context,
             tools=None if setup.generate_only else Tools(environment=environment),
             judge=setup.judge,
             cases={case.id: case for case in cases},
@@ -269,21 +285,21 @@ class RowBenchmark:
             prices=setup.prices,
             answers=setup.answers,
         )
-        await ask_group(asked, job.group, deliver)
+        await ask_group(request, job.group, deliver)
 
-    def with_properties(self, properties: Mapping[str, Any], arm: Arm) -> ModelBenchmark:
+    def configure(self, properties: Mapping[str, Any], arm: Arm) -> ModelBenchmark:
         """Make the benchmark with the properties of an arm."""
-        own = {**properties, **arm.properties}
-        return self.kind.model_validate(own)
+        values = {**properties, **arm.properties}
+        return self.kind.model_validate(values)
 
     def runs_code(
         self, properties: Mapping[str, Any], arms: Iterable[Arm], rows: Sequence[Any]
     ) -> bool:
         """Tell whether scoring any of the arms runs code that a model wrote."""
-        varied = [self.with_properties(properties, arm) for arm in arms if arm.properties]
-        own = [self.kind.model_validate(properties), *varied]
-        with blaming(self.name, "cannot be planned"):
-            return any(benchmark.runs_code(rows) for benchmark in own)
+        varied = [self.configure(properties, arm) for arm in arms if arm.properties]
+        benchmarks = [self.kind.model_validate(properties), *varied]
+        with wrap_benchmark_errors(self.name, "cannot be planned"):
+            return any(benchmark.runs_code(rows) for benchmark in benchmarks)
 
     @property
     def _setup(self) -> Setup:
@@ -292,5 +308,5 @@ class RowBenchmark:
         return self.setup
 
 
-def _first_sentence(kind: type[ModelBenchmark]) -> str:
+def _read_first_sentence(kind: type[ModelBenchmark]) -> str:
     return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())

@@ -8,7 +8,7 @@ from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.folder import Folder, experiment_keys
 from swarm_bench.engine.lines import Checked, read_checked
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from swarm_bench.runtime.files import append_line
 
 PROMPTS = "prompts.jsonl"
@@ -46,7 +46,7 @@ class ModelFolder(CaseFolder):
 
     def append_reread(self, line: Reread) -> None:
         """Store what became of an answer that was scored again. Raises `StoreError`."""
-        append_line(self.path / RESCORED, sealed(line.model_dump_json()))
+        append_line(self.path / RESCORED, add_checksum(line.model_dump_json()))
 
     def read_again(self) -> list[Checked[Reread]]:
         """Read what became of answers that were scored again."""
@@ -54,23 +54,23 @@ class ModelFolder(CaseFolder):
 
     def append_verdict(self, verdict: Verdict) -> None:
         """Store what a judge made of a pair of answers. Raises `StoreError`."""
-        append_line(self.path / JUDGE, sealed(verdict.model_dump_json()))
+        append_line(self.path / JUDGE, add_checksum(verdict.model_dump_json()))
 
     def read_verdicts(self) -> list[Checked[Verdict]]:
         """Read what judges made of pairs of answers."""
         return read_checked(self.path / JUDGE, Verdict)
 
-    def _others(self) -> tuple[str, ...]:
+    def _other_files(self) -> tuple[str, ...]:
         return (PROMPTS, RESULTS, REFERENCES, RESCORED, JUDGE)
 
 
-def model_folder(path: Path) -> ModelFolder:
+def open_model_folder(path: Path) -> ModelFolder:
     """Open the folder of a session that compares models."""
     return ModelFolder(path, ModelExperiment, ModelRecord)
 
 
-def case_folder(path: Path) -> CaseFolder:
+def open_case_folder(path: Path) -> CaseFolder:
     """Open the folder of a session of pairs of an arm and a case, of the kind that it is."""
     if ModelFolder.mark in experiment_keys(path):
-        return model_folder(path)
+        return open_model_folder(path)
     return CaseFolder(path, CaseExperiment, CaseRecord)

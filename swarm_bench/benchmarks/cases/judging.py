@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from swarm_bench.benchmarks.cases.budget import ModelBudget, most_of
-from swarm_bench.benchmarks.cases.plausible import plausible
+from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost
+from swarm_bench.benchmarks.cases.plausible import limit_claims
 from swarm_bench.core.errors import (
     CostLimitReached,
     ModelFailed,
@@ -35,7 +35,7 @@ class JudgeSource:
     word: str
     """As it was typed."""
     source: ModelSource
-    around: Around = field(repr=False)
+    model_context: Around = field(repr=False)
     name: str = ""
     """As whoever asks it names it."""
     price: Price | None = None
@@ -43,23 +43,23 @@ class JudgeSource:
     budget: ModelBudget | None = field(default=None, repr=False)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator["OpenJudge"]:
+    async def start(self) -> AsyncIterator["OpenJudge"]:
         """Open it for the block."""
-        async with self.source.opened(self.around) as model:
-            yield OpenJudge(of=self, model=model)
+        async with self.source.opened(self.model_context) as model:
+            yield OpenJudge(source=self, model=model)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenJudge:
     """A judge that can be asked."""
 
-    of: JudgeSource
+    source: JudgeSource
     model: LanguageModel
 
-    def counting(self, trial: str = "", before: Judged | None = None) -> "CountedJudge":
+    def start_counting(self, trial: str = "", earlier: Judged | None = None) -> "CountedJudge":
         """Return what asks it about one trial, or, without one, about none. `before`: what it took
         for that already."""
-        return CountedJudge(self, trial, before or Judged())
+        return CountedJudge(self, trial, earlier or Judged())
 
 
 class JudgeLost(Exception):
@@ -73,54 +73,56 @@ class JudgeLost(Exception):
 class CountedJudge:
     """Asks the judge, and counts what that takes."""
 
-    def __init__(self, judge: OpenJudge, trial: str, before: Judged) -> None:
-        self._of, self._model, self._trial = judge.of, judge.model, trial
-        self._judged = before
+    def __init__(self, judge: OpenJudge, trial: str, earlier: Judged) -> None:
+        self._source, self._model, self._trial = judge.source, judge.model, trial
+        self._counts = earlier
         self.unanswered: ModelFailed | None = None
         """Why it gave no answer where it may give one another time."""
 
     @property
-    def judged(self) -> Judged:
+    def counts(self) -> Judged:
         """What it took so far."""
-        return self._judged
+        return self._counts
 
     async def ask(self, ask: Ask) -> Completion | None:
         """Ask it once; `None` when it gives no answer. Raises `JudgeLost`."""
         if ask.is_unlimited:
             ask = replace(ask, sampling=replace(ask.sampling, max_tokens=MOST_TOKENS))
-        most = most_of(ask, self._of.price) if self._of.price else None
+        max_cost = compute_max_cost(ask, self._source.price) if self._source.price else None
         try:
-            if self._of.budget is not None and most is not None:
-                self._of.budget.admit_judge(self._trial, most)
-            completion, _ = plausible(self._of.source, ask, await self._model.complete(ask))
+            if self._source.budget is not None and max_cost is not None:
+                self._source.budget.admit_judge(self._trial, max_cost)
+            completion, _ = limit_claims(self._source.source, ask, await self._model.complete(ask))
         except ModelFailed as error:
-            self._count(requests=error.requests, cost=most, failed=1)
+            self._add_counts(requests=error.requests, cost=max_cost, failed=1)
             if CONSEQUENCES[error.cause].rerun or error.cause is Cause.TIMEOUT:
                 self.unanswered = error
             return None
         except (CostLimitReached, NotAuthorized, UsageError) as error:
             raise JudgeLost(error) from error
-        tokens, price = completion.usage.reported, self._price(completion)
+        tokens, price = completion.usage.reported, self._find_price(completion)
         cost = price.of(completion.usage) if price else None
-        self._count(
-            requests=completion.requests or 1, tokens=tokens, cost=most if cost is None else cost
+        self._add_counts(
+            requests=completion.requests or 1,
+            tokens=tokens,
+            cost=max_cost if cost is None else cost,
         )
         return completion
 
-    def _price(self, completion: Completion) -> Price | None:
+    def _find_price(self, completion: Completion) -> Price | None:
         """Return that of the model that answered, or else of the one that was asked."""
-        price = self._of.price
-        return price_of(completion.model, {self._of.name: price}) or price if price else None
+        price = self._source.price
+        return price_of(completion.model, {self._source.name: price}) or price if price else None
 
-    def _count(
+    def _add_counts(
         self, *, requests: int, cost: float | None, tokens: int | None = None, failed: int = 0
     ) -> None:
-        before = self._judged
-        is_first = not before.judge_requests
-        unknown = tokens is None or (before.judge_tokens is None and not is_first)
-        self._judged = Judged(
-            judge_requests=(before.judge_requests or 0) + requests,
-            judge_tokens=None if unknown else (before.judge_tokens or 0) + (tokens or 0),
-            judge_cost=cost if before.judge_cost is None else before.judge_cost + (cost or 0.0),
-            judge_failed=(before.judge_failed or 0) + failed,
+        earlier = self._counts
+        is_first = not earlier.judge_requests
+        unknown = tokens is None or (earlier.judge_tokens is None and not is_first)
+        self._counts = Judged(
+            judge_requests=(earlier.judge_requests or 0) + requests,
+            judge_tokens=None if unknown else (earlier.judge_tokens or 0) + (tokens or 0),
+            judge_cost=cost if earlier.judge_cost is None else earlier.judge_cost + (cost or 0.0),
+            judge_failed=(earlier.judge_failed or 0) + failed,
         )

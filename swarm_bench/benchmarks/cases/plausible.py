@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.benchmarks.cases.budget import least_tokens
+from swarm_bench.benchmarks.cases.budget import count_least_tokens
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, ModelSource
 from swarm_bench.core.session.cases import LONGEST_ANSWER
@@ -14,14 +14,14 @@ _LONGEST_NAME = 500
 """Of a model."""
 
 
-def plausible(
+def limit_claims(
     source: ModelSource, ask: Ask, completion: Completion
 ) -> tuple[Completion, tuple[str, ...]]:
     """Cut what a server exaggerates: a text ends where no more is stored, and counts of tokens that
     cannot be are missing. Return the names
     of those that are too low, too; answers of a data set or of a file take no tokens."""
     is_server = not source.free or source.address is not None
-    understated = tuple(_understated(ask, completion)) if is_server else ()
+    understated = tuple(_find_understated(ask, completion)) if is_server else ()
     counts = {
         name: None if name in understated or (count or 0) > _MOST_TOKENS else count
         for name, count in vars(completion.usage).items()
@@ -36,11 +36,13 @@ def plausible(
     return capped, understated
 
 
-def _understated(ask: Ask, completion: Completion) -> Iterator[str]:
+def _find_understated(ask: Ask, completion: Completion) -> Iterator[str]:
     """Yield the tokens of which there are fewer than the text has at least."""
-    usage, written = completion.usage, completion.usage.output
-    read = [it for it in (usage.input, usage.cache_read, usage.cache_create) if it is not None]
-    if usage.input is not None and sum(read) < least_tokens(*ask.texts):
+    usage, output_tokens = completion.usage, completion.usage.output
+    read = [
+        count for count in (usage.input, usage.cache_read, usage.cache_create) if count is not None
+    ]
+    if usage.input is not None and sum(read) < count_least_tokens(*ask.texts):
         yield "input"
-    if written is not None and written < least_tokens(completion.text):
+    if output_tokens is not None and output_tokens < count_least_tokens(completion.text):
         yield "output"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from swarm_bench.benchmarks.cases.outputs import same_output
+from swarm_bench.benchmarks.cases.outputs import is_same_output
 from swarm_bench.config.text_file import MARK
 from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.roles.execution import Environment
@@ -86,7 +86,7 @@ class Problem:
         function = content.get("fn_name") or None
         if function is not None and not (isinstance(function, str) and function.isidentifier()):
             return None
-        if function is not None and not all(isinstance(asked, list) for asked in inputs):
+        if function is not None and not all(isinstance(arguments, list) for arguments in inputs):
             return None
         return cls(function=function, inputs=tuple(inputs), outputs=tuple(outputs))
 
@@ -113,7 +113,7 @@ class Outcomes:
     """Whether one of them took too long, or all of them did."""
 
 
-async def outcomes(judging: Judging, problem: Problem, program: str) -> Outcomes:
+async def run_tests(judging: Judging, problem: Problem, program: str) -> Outcomes:
     """Run every test on a process of its own. Where all of them take longer than they may, each one
     fails. Raises `EnvironmentFailed`."""
     program = program.encode(errors="replace").decode()
@@ -121,9 +121,9 @@ async def outcomes(judging: Judging, problem: Problem, program: str) -> Outcomes
     if "\0" in program:
         return Outcomes(tests=[DOES_NOT_COMPILE] * number, timed_out=False)
     if problem.function is None:
-        results, late = await _printed(judging, problem, program)
+        results, late = await _run_program(judging, problem, program)
     else:
-        results, late = await _returned(judging, problem, program)
+        results, late = await _run_calls(judging, problem, program)
     cut = len(results) < number
     if results[0] == DOES_NOT_COMPILE:
         results = [DOES_NOT_COMPILE] * number
@@ -132,51 +132,51 @@ async def outcomes(judging: Judging, problem: Problem, program: str) -> Outcomes
     return Outcomes(tests=results, timed_out=late or cut)
 
 
-async def _printed(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
+async def _run_program(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
     """Run a whole program on each input, and compare what it prints; with whether it was late."""
-    outputs = [_text(expected) for expected in problem.outputs]
+    outputs = [_join_lines(expected) for expected in problem.outputs]
     tests = PrintingTests(
         candidate=program,
-        preamble=_preamble(program),
-        inputs=tuple(map(_text, problem.inputs)),
-        output_bytes=max(OUTPUT_BYTES, 2 * max(map(_size, outputs))),
+        preamble=_build_preamble(program),
+        inputs=tuple(map(_join_lines, problem.inputs)),
+        output_bytes=max(OUTPUT_BYTES, 2 * max(map(_count_bytes, outputs))),
         timeout=judging.timeout,
         in_all=judging.in_all,
-        visible=_numpy(program),
+        visible=_find_numpy(program),
     )
-    ends = {"ended": WRONG, "uncompiled": DOES_NOT_COMPILE}
+    results_by_end = {"ended": WRONG, "uncompiled": DOES_NOT_COMPILE}
     results, printed = list[int](), await run_each(judging.environment, tests)
-    for it, expected in zip(printed, outputs, strict=False):
-        same = it.end == "ended" and same_output(it.printed, expected, parity=judging.parity)
-        results.append(RIGHT if same else ends.get(it.end, FAILS))
-    return results, any(it.end == "timeout" for it in printed)
+    for test, expected in zip(printed, outputs, strict=False):
+        same = test.end == "ended" and is_same_output(test.printed, expected, parity=judging.parity)
+        results.append(RIGHT if same else results_by_end.get(test.end, FAILS))
+    return results, any(test.end == "timeout" for test in printed)
 
 
-async def _returned(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
+async def _run_calls(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
     """Call a function for each test, and compare what it returns; with whether it was late."""
     inside = "class Solution" in program
     function = f"Solution().{problem.function}" if inside else str(problem.function)
     with of_any_length():
         calls = tuple(
-            f"swarm_bench_compare({function}(*{list(map(_with_numbers, asked))!r}), "
-            f"{_with_numbers(expected)!r})"
-            for asked, expected in zip(problem.inputs, problem.outputs, strict=True)
+            f"swarm_bench_compare({function}(*{list(map(_convert_keys, arguments))!r}), "
+            f"{_convert_keys(expected)!r})"
+            for arguments, expected in zip(problem.inputs, problem.outputs, strict=True)
         )
     tests = PythonTests(
         candidate=program,
-        preamble=_preamble(program),
+        preamble=_build_preamble(program),
         helpers=_COMPARE,
         exports=("Solution",) if inside else (str(problem.function),),
         tests=calls,
         timeout=judging.timeout,
         in_all=judging.in_all,
-        visible=_numpy(program),
+        visible=_find_numpy(program),
     )
     checked = await check_each(judging.environment, tests)
-    return [_result(it) for it in checked], any(it.end == "timeout" for it in checked)
+    return [_grade(test) for test in checked], any(test.end == "timeout" for test in checked)
 
 
-def _result(checked: Checked) -> int:
+def _grade(checked: Checked) -> int:
     if checked.passed:
         return RIGHT
     if checked.detail.startswith("SwarmBenchDiffers"):
@@ -184,30 +184,30 @@ def _result(checked: Checked) -> int:
     return DOES_NOT_COMPILE if checked.detail.startswith(_SYNTAX) else FAILS
 
 
-def _text(value: Any) -> str:
+def _join_lines(value: Any) -> str:
     """Return what a program reads or prints: lines may stand in a list."""
     with of_any_length():
         return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _size(text: str) -> int:
+def _count_bytes(text: str) -> int:
     return len(text.encode(errors="replace"))
 
 
-def _with_numbers(value: Any) -> Any:
+def _convert_keys(value: Any) -> Any:
     """Make numbers of keys that are digits: JSON has texts only."""
-    if isinstance(value, dict) and value and all(it.isascii() and it.isdigit() for it in value):
-        return {int(key): each for key, each in value.items()}
+    if isinstance(value, dict) and value and all(key.isascii() and key.isdigit() for key in value):
+        return {int(key): item for key, item in value.items()}
     return value
 
 
-def _preamble(program: str) -> str:
+def _build_preamble(program: str) -> str:
     """Return the imports that stand before a program. Those of numpy take a tenth of a second."""
     folder = sysconfig.get_path("purelib")
-    return _PREAMBLE + (_NUMPY_PREAMBLE.format(folder=folder) if _numpy(program) else "")
+    return _PREAMBLE + (_NUMPY_PREAMBLE.format(folder=folder) if _find_numpy(program) else "")
 
 
-def _numpy(program: str) -> tuple[Path, ...]:
+def _find_numpy(program: str) -> tuple[Path, ...]:
     """Return the folders of numpy for a program that names it."""
     folders = (Path(sysconfig.get_path("purelib"), name) for name in _NUMPY)
     used = "numpy" in program or "np." in program

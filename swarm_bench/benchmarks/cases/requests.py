@@ -12,47 +12,47 @@ from swarm_bench.core.session.models import Answered, ModelRecord
 from swarm_bench.core.status import Cause
 
 
-def stored_request(ask: Ask) -> dict[str, Any]:
+def make_stored_request(ask: Ask) -> dict[str, Any]:
     """Return what of a request is the same in every run."""
-    prompt = ask.prompt if isinstance(ask.prompt, str) else _plain(ask)
+    prompt = ask.prompt if isinstance(ask.prompt, str) else _convert_prompt(ask)
     return {"way": ask.way, "prompt": prompt, "sampling": asdict(ask.sampling)}
 
 
 def digest(ask: Ask) -> str:
     """Return the checksum of a request, by which it is found in `prompts.jsonl`."""
-    text = json.dumps(stored_request(ask), sort_keys=True)
+    text = json.dumps(make_stored_request(ask), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(ask: Ask) -> Any:
+def _convert_prompt(ask: Ask) -> Any:
     return asdict(ask)["prompt"]
 
 
-def stored_answer(trial: CaseTrial, before: ModelRecord) -> tuple[Completion, CaseEnded]:
+def read_stored_answer(trial: CaseTrial, earlier: ModelRecord) -> tuple[Completion, CaseEnded]:
     """Return the answer that a record has, with what it took."""
-    assert before.answer is not None
+    assert earlier.answer is not None
     usage = Usage(
-        input=before.input_tokens,
-        cache_read=before.cache_read,
-        cache_create=before.cache_create,
-        output=before.output_tokens,
+        input=earlier.input_tokens,
+        cache_read=earlier.cache_read,
+        cache_create=earlier.cache_create,
+        output=earlier.output_tokens,
     )
     completion = Completion(
-        text=before.answer,
-        finish=before.finish,
+        text=earlier.answer,
+        finish=earlier.finish,
         usage=usage,
-        whole=before.whole,
-        answers_read=before.answers_read,
+        whole=earlier.whole,
+        answers_read=earlier.answers_read,
     )
-    ended = CaseEnded(
+    result = CaseEnded(
         trial=trial,
         cause=Cause.FINISHED,
-        started_at=before.started_at,
-        ended_at=before.ended_at,
-        wall_seconds=before.wall_seconds,
-        answer=before.answer,
+        started_at=earlier.started_at,
+        ended_at=earlier.ended_at,
+        wall_seconds=earlier.wall_seconds,
+        answer=earlier.answer,
         usage=usage,
-        cost=before.cost,
-        own=Answered.model_validate(before.model_dump(include={*Answered.model_fields})),
+        cost=earlier.cost,
+        own=Answered.model_validate(earlier.model_dump(include={*Answered.model_fields})),
     )
-    return completion, ended
+    return completion, result

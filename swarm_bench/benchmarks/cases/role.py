@@ -110,8 +110,8 @@ class ModelBenchmark(BaseModel):
         `ConfigError`."""
         super().__init_subclass__(**arguments)
         for name, hint in get_annotations(cls).items():
-            taken = name in ModelBenchmark.__class_vars__ or hasattr(ModelBenchmark, name)
-            if taken and "ClassVar" not in str(hint):
+            is_taken = name in ModelBenchmark.__class_vars__ or hasattr(ModelBenchmark, name)
+            if is_taken and "ClassVar" not in str(hint):
                 raise ConfigError(
                     f"The property {name!r} of {cls.__name__} has the name of what every benchmark "
                     "has; give it another one, or write ClassVar[...] where you mean that"

@@ -10,10 +10,10 @@ from functools import partial
 import anyio
 
 from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource, OpenJudge
-from swarm_bench.benchmarks.cases.plausible import plausible
-from swarm_bench.benchmarks.cases.requests import digest, stored_answer
+from swarm_bench.benchmarks.cases.plausible import limit_claims
+from swarm_bench.benchmarks.cases.requests import digest, read_stored_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.thoughts import UNENDED, without_thoughts
+from swarm_bench.benchmarks.cases.thoughts import UNENDED, drop_thoughts
 from swarm_bench.core.errors import (
     CostLimitReached,
     EnvironmentFailed,
@@ -47,7 +47,7 @@ _MOST_RUNS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class GroupRequest:
     """Who is asked what in a group."""
 
     benchmark: ModelBenchmark
@@ -55,7 +55,7 @@ class Asked:
     model: str
     """As whoever asks it names it."""
     source: ModelSource
-    around: Around = field(repr=False)
+    model_context: Around = field(repr=False)
     tools: Tools | None
     """`None` when answers are not scored."""
     judge: JudgeSource | None
@@ -70,51 +70,51 @@ class Asked:
     """Those that are there and have no scores yet, by their trials: their models are not asked
     again."""
 
-    def request(self, case: RowCase, run: int) -> Ask:
+    def make_request(self, case: RowCase, run: int) -> Ask:
         """Return the request of a trial. Other runs have other seeds."""
-        ask = self.benchmark.ask(case, way_of(self.benchmark, self.source))
+        ask = self.benchmark.ask(case, choose_way(self.benchmark, self.source))
         seed = self.seed * _MOST_RUNS + run
         return replace(ask, case=case.id, number=self.numbers[case.id], run=run, seed=seed)
 
 
-def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
+def choose_way(benchmark: ModelBenchmark, source: ModelSource) -> Way:
     """Return how a model is asked: as the property says, otherwise in the first of the benchmark's
     ways that it has. Raises `UsageError`."""
-    own = benchmark.asks_by()
-    ways = [way for way in own if way in source.ways]
-    if benchmark.way is not None and benchmark.way not in ways:
+    allowed = benchmark.asks_by()
+    usable = [way for way in allowed if way in source.ways]
+    if benchmark.way is not None and benchmark.way not in usable:
         raise UsageError(
             f"--property way={benchmark.way}: {benchmark.name} can ask this model by "
-            f"{' and '.join(ways) or 'no way'} ({source.about})"
+            f"{' and '.join(usable) or 'no way'} ({source.about})"
         )
-    if not ways:
+    if not usable:
         raise UsageError(
-            f"{benchmark.name} asks by {' and '.join(own)}, and this model can "
+            f"{benchmark.name} asks by {' and '.join(allowed)}, and this model can "
             f"be asked by {' and '.join(sorted(source.ways))} ({source.about}); give another model"
         )
-    return benchmark.way or ways[0]
+    return benchmark.way or usable[0]
 
 
-async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
+async def ask_group(request: GroupRequest, group: CaseGroup, deliver: Deliver) -> None:
     """Ask all cases of a group. Where every further request would be refused, what is asked already
     is paid for, and ends first."""
-    limiter, last = anyio.CapacityLimiter(asked.concurrency), list[SwarmBenchError]()
+    limiter, last = anyio.CapacityLimiter(request.concurrency), list[SwarmBenchError]()
     async with (
-        asked.source.opened(asked.around) as model,
-        _judge(asked) as judge,
+        request.source.opened(request.model_context) as model,
+        _open_judge(request) as judge,
         anyio.create_task_group() as tasks,
     ):
 
         async def run(trial: CaseTrial) -> None:
             try:
-                ended = await _judged(asked, model, judge, trial)
+                result = await _run_trial(request, model, judge, trial)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise
                 detail = described(error)
-                ended = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
+                result = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
             try:
-                await deliver(ended)
+                await deliver(result)
             except SwarmBenchError as error:
-                if ended.cause not in _LAST and not isinstance(error, CostLimitReached):
+                if result.cause not in _LAST and not isinstance(error, CostLimitReached):
                     raise
                 last.append(error)
             limiter.release_on_behalf_of(trial.id)
@@ -133,44 +133,48 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
 
 
 @asynccontextmanager
-async def _judge(asked: Asked) -> AsyncIterator[OpenJudge | None]:
+async def _open_judge(request: GroupRequest) -> AsyncIterator[OpenJudge | None]:
     """Open the judge, where there is one that may be asked."""
-    if asked.judge is None or asked.tools is None:
+    if request.judge is None or request.tools is None:
         yield None
         return
-    async with asked.judge.opened() as judge:
+    async with request.judge.start() as judge:
         yield judge
 
 
-async def _judged(
-    asked: Asked, model: LanguageModel, judge: OpenJudge | None, trial: CaseTrial
+async def _run_trial(
+    request: GroupRequest, model: LanguageModel, judge: OpenJudge | None, trial: CaseTrial
 ) -> CaseEnded:
     """Run a trial, with what the judge of its answer took."""
-    if judge is None or asked.tools is None:
-        return await _ended(asked, model, trial)
-    before = asked.answers.get(trial.id, Judged())
-    counted = judge.counting(trial.id, before.of_judge)
-    ended = await _ended(replace(asked, tools=replace(asked.tools, judge=counted)), model, trial)
-    own = (ended.own or Answered()).model_copy(update=vars(counted.judged))
-    scores = ended.scores or {}
-    is_missing = any(scores.get(key) is None for key in asked.benchmark.judged)
-    if counted.unanswered and is_missing and ended.cause is Cause.FINISHED:
-        ended = replace(ended, cause=Cause.JUDGE_FAILED, detail=f"the judge: {counted.unanswered}")
-    return replace(ended, own=own)
+    if judge is None or request.tools is None:
+        return await _ask_model(request, model, trial)
+    earlier = request.answers.get(trial.id, Judged())
+    counted_judge = judge.start_counting(trial.id, earlier.of_judge)
+    result = await _ask_model(
+        replace(request, tools=replace(request.tools, judge=counted_judge)), model, trial
+    )
+    answer_fields = (result.own or Answered()).model_copy(update=vars(counted_judge.counts))
+    scores = result.scores or {}
+    is_missing = any(scores.get(key) is None for key in request.benchmark.judged)
+    if counted_judge.unanswered and is_missing and result.cause is Cause.FINISHED:
+        result = replace(
+            result, cause=Cause.JUDGE_FAILED, detail=f"the judge: {counted_judge.unanswered}"
+        )
+    return replace(result, own=answer_fields)
 
 
-async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
-    case, began = asked.cases[trial.case.id], datetime.now(UTC)
-    ask = asked.request(case, trial.run)
-    own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
-    if (before := asked.answers.get(trial.id)) and before.prompt_sha256 == own.prompt_sha256:
-        return await _scored(asked, case, ask, *stored_answer(trial, before))
+async def _ask_model(request: GroupRequest, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
+    case, started_at = request.cases[trial.case.id], datetime.now(UTC)
+    ask = request.make_request(case, trial.run)
+    fields = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
+    if (old := request.answers.get(trial.id)) and old.prompt_sha256 == fields.prompt_sha256:
+        return await _read_and_score(request, case, ask, *read_stored_answer(trial, old))
     try:
-        completion, understated = plausible(asked.source, ask, await model.complete(ask))
+        completion, understated = limit_claims(request.source, ask, await model.complete(ask))
     except (ModelFailed, NotAuthorized, UsageError) as error:
-        ended = _failed(trial, error, own, began)
-        return await _without_answer(asked, case, ended)
-    cost, table = _cost(asked, completion)
+        failure = _make_failure(trial, error, fields, started_at)
+        return await _score_no_answer(request, case, failure)
+    cost, table = _compute_cost(request, completion)
     read = {
         "model": completion.model,
         "finish": completion.finish,
@@ -184,92 +188,100 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         "num_turns": completion.turns,
         "answers_read": completion.answers_read,
     }
-    answered = CaseEnded(
+    result = CaseEnded(
         trial=trial,
         cause=Cause.REFUSED if completion.finish == "refused" else completion.cause,
         detail=completion.detail,
-        started_at=began,
+        started_at=started_at,
         ended_at=datetime.now(UTC),
         wall_seconds=completion.seconds,
         answer=completion.text,
         usage=completion.usage,
         cost=cost,
-        own=own.model_copy(update=read),
+        own=fields.model_copy(update=read),
     )
     if completion.cause is not Cause.FINISHED:
-        return await _without_answer(asked, case, replace(answered, answer=None))
-    return await _scored(asked, case, ask, completion, answered)
+        return await _score_no_answer(request, case, replace(result, answer=None))
+    return await _read_and_score(request, case, ask, completion, result)
 
 
-def _cost(asked: Asked, completion: Completion) -> tuple[float | None, str | None]:
+def _compute_cost(request: GroupRequest, completion: Completion) -> tuple[float | None, str | None]:
     """Return what an answer cost, with the price table that says so if its model does not."""
     if completion.cost is not None:
         return completion.cost, None
-    price = price_of(completion.model, asked.prices) or price_of(asked.model, asked.prices)
+    price = price_of(completion.model, request.prices) or price_of(request.model, request.prices)
     cost = price.of(completion.usage) if price else None
     return cost, price.table if price and cost is not None else None
 
 
-def _failed(trial: CaseTrial, error: SwarmBenchError, own: Answered, began: datetime) -> CaseEnded:
+def _make_failure(
+    trial: CaseTrial, error: SwarmBenchError, answer_fields: Answered, started_at: datetime
+) -> CaseEnded:
     retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
     return CaseEnded(
         trial=trial,
-        cause=_cause(error),
+        cause=_find_cause(error),
         detail=str(error),
-        started_at=began,
+        started_at=started_at,
         ended_at=datetime.now(UTC),
-        own=own.model_copy(update={"retries": retries}),
+        own=answer_fields.model_copy(update={"retries": retries}),
     )
 
 
-async def _scored(
-    asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded
+async def _read_and_score(
+    request: GroupRequest, case: RowCase, ask: Ask, completion: Completion, result: CaseEnded
 ) -> CaseEnded:
     """Read and score an answer; whatever goes wrong, it was paid for and is kept. What an agent
     that has read the answers says counts as nothing."""
-    own = ended.own or Answered()
+    answer_fields = result.own or Answered()
     try:
-        heard = without_thoughts(completion, ask.way)
-        if completion.text.strip() and not heard.text.strip():
-            own = own.model_copy(update={"elsewhere": UNENDED})
-        prediction = asked.benchmark.read(case, heard, ask.way)
+        answer = drop_thoughts(completion, ask.way)
+        if completion.text.strip() and not answer.text.strip():
+            answer_fields = answer_fields.model_copy(update={"elsewhere": UNENDED})
+        prediction = request.benchmark.read(case, answer, ask.way)
         prediction = "" if completion.answers_read else prediction
         different = None if prediction == completion.text else prediction
-        ended = replace(ended, own=own.model_copy(update={"prediction": different}))
-        if asked.tools is None:
-            return ended
+        result = replace(result, own=answer_fields.model_copy(update={"prediction": different}))
+        if request.tools is None:
+            return result
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
         detail = described(error)
-        return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
-    return await _with(asked, ended, partial(asked.benchmark.score, case, prediction, asked.tools))
+        return replace(result, cause=Cause.ADAPTER_FAILED, detail=detail)
+    return await _add_scores(
+        request, result, partial(request.benchmark.score, case, prediction, request.tools)
+    )
 
 
-async def _without_answer(asked: Asked, case: RowCase, ended: CaseEnded) -> CaseEnded:
+async def _score_no_answer(request: GroupRequest, case: RowCase, result: CaseEnded) -> CaseEnded:
     """Score a trial that the model ended without an answer; another one is run again."""
-    if asked.tools is None or CONSEQUENCES[ended.cause].rerun:
-        return ended
-    return await _with(asked, ended, partial(asked.benchmark.score_none, case, asked.tools))
+    if request.tools is None or CONSEQUENCES[result.cause].rerun:
+        return result
+    return await _add_scores(
+        request, result, partial(request.benchmark.score_none, case, request.tools)
+    )
 
 
-async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
+async def _add_scores(request: GroupRequest, result: CaseEnded, score: _Score) -> CaseEnded:
     """Add the scores; those that cannot be stored fail this trial alone."""
     try:
         scores = await score()
-        if (why := unstorable(scores)) is not None:
-            detail = f"a score cannot be stored: {why}"
-            return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
+        if (reason := unstorable(scores)) is not None:
+            detail = f"a score cannot be stored: {reason}"
+            return replace(result, cause=Cause.ADAPTER_FAILED, detail=detail)
     except EnvironmentFailed as error:
-        return replace(ended, cause=Cause.ENVIRONMENT_FAILED, detail=str(error))
+        return replace(result, cause=Cause.ENVIRONMENT_FAILED, detail=str(error))
     except JudgeLost as lost:
-        return replace(ended, cause=_cause(lost.error), detail=str(lost))
+        return replace(result, cause=_find_cause(lost.error), detail=str(lost))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
         detail = described(error)
-        return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
-    own = (ended.own or Answered()).model_copy(update={"scoring_rules": asked.benchmark.rules})
-    return replace(ended, scores=scores, own=own)
+        return replace(result, cause=Cause.ADAPTER_FAILED, detail=detail)
+    answer_fields = (result.own or Answered()).model_copy(
+        update={"scoring_rules": request.benchmark.rules}
+    )
+    return replace(result, scores=scores, own=answer_fields)
 
 
-def _cause(error: SwarmBenchError) -> Cause:
+def _find_cause(error: SwarmBenchError) -> Cause:
     match error:
         case ModelFailed():
             return error.cause

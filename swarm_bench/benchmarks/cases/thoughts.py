@@ -5,8 +5,8 @@ from bisect import bisect
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from swarm_bench.benchmarks.cases.python_code import parsed
-from swarm_bench.benchmarks.cases.texts import blocks
+from swarm_bench.benchmarks.cases.python_code import parse_python
+from swarm_bench.benchmarks.cases.texts import find_blocks
 from swarm_bench.config.text_file import MARK
 from swarm_bench.core.roles.language_model import Completion, Way
 
@@ -30,12 +30,12 @@ _CLOSING = re.compile(
 Mistral; Kimi; MedGemma; Gemma; Apriel; Granite; the programs of llama.cpp and Ollama."""
 _PAGE = re.compile(r"\s*<details[^<>]{0,200}\btype=\"reasoning\"[^<>]{0,200}>.*?</details>", re.S)
 """How Open WebUI shows it."""
-_AROUND = re.compile(
+_ANSWER_OPENING = re.compile(
     r"\s*<(answer|output|solution|response"
     r"|\|START_RESPONSE\||\|begin_of_solution\||\|begin_of_box\|)>[ \t]*\n?",
     re.I,
 )
-_ENDS = {
+_ANSWER_CLOSINGS = {
     "|start_response|": "<|END_RESPONSE|>",
     "|begin_of_solution|": "<|end_of_solution|>",
     "|begin_of_box|": "<|end_of_box|>",
@@ -48,7 +48,7 @@ _CHANNEL = re.compile(
     r"|<\|start\|>\s*assistant\s*<\|channel\|>"
 )
 _NO_MORE = re.compile(r"<\|(?:return|end|call|start)\|>")
-_BARE, _BARE_FINAL = "analysis", re.compile(r"assistant\s*final")
+_BARE_CHANNEL, _BARE_FINAL = "analysis", re.compile(r"assistant\s*final")
 """gpt-oss's channels, whose marks a server may have dropped."""
 _TOKEN = (
     rf"<[|｜](?![\w▁/]*(?:{_STEM}|response|solution|box|channel|content|message))[\w▁/-]{{1,40}}[|｜]>"
@@ -56,7 +56,7 @@ _TOKEN = (
     r"|\[END FINAL RESPONSE\]|[\ufeff\u200b]"
 )
 _LAST = re.compile(rf"(?:{_TOKEN}|\s+)\Z", re.I)
-_BEFORE = re.compile(rf"(?:\s*(?:{_TOKEN})(?:assistant\b|model\b)?)+\s*?\n?", re.I)
+_TEMPLATE_START = re.compile(rf"(?:\s*(?:{_TOKEN})(?:assistant\b|model\b)?)+\s*?\n?", re.I)
 _LONGEST_TOKEN = 50
 """Tokens of templates around an answer, that servers leave in it, and marks that show nothing."""
 _STRING = re.compile(
@@ -69,7 +69,7 @@ _MOST_TRIED = 8
 """Ends of thoughts behind which all others may be code."""
 
 
-def without_thoughts(completion: Completion, way: Way) -> Completion:
+def drop_thoughts(completion: Completion, way: Way) -> Completion:
     """Drop what stands before the last end of thoughts in a chat, also where they have no
     beginning: templates put it into the prompt. Of thoughts without an end nothing is an answer.
     Marks within a string, or anywhere in Python, are code. A byte order mark is dropped anyway."""
@@ -77,60 +77,73 @@ def without_thoughts(completion: Completion, way: Way) -> Completion:
     if way != "chat":
         return completion if text == completion.text else replace(completion, text=text)
     page = _PAGE.match(text)
-    text = _bare(_final(text[page.end() :].lstrip() if page else text))
+    text = _strip_tokens(_find_final(text[page.end() :].lstrip() if page else text))
     if _OPENING.search(text) or _CLOSING.search(text):
-        text = _bare(_behind_thoughts(text))
+        text = _strip_tokens(_find_answer(text))
         text = text if text.strip() else ""
     return completion if text == completion.text else replace(completion, text=text)
 
 
-def _final(text: str) -> str:
+def _find_final(text: str) -> str:
     """Return what gpt-oss says in its last channel, and other texts as they are."""
     if _CHANNEL.search(text):
         final = _FINAL.search(text)
         return _NO_MORE.split(text[final.end() :], maxsplit=1)[0] if final else ""
-    if text.startswith(_BARE) and (final := _BARE_FINAL.search(text)):
+    if text.startswith(_BARE_CHANNEL) and (final := _BARE_FINAL.search(text)):
         return text[final.end() :]
     return text
 
 
-def _bare(text: str) -> str:
+def _strip_tokens(text: str) -> str:
     """Return a text without the tokens of a template around it."""
-    begin, end = _BEFORE.match(text), len(text)
+    begin, end = _TEMPLATE_START.match(text), len(text)
     while last := _LAST.search(text, max(end - _LONGEST_TOKEN, 0), end):
         end = last.start()
     text = text[:end] if end < len(text.rstrip()) else text
     return text[begin.end() :] if begin else text
 
 
-def _behind_thoughts(text: str) -> str:
-    ends = [match.end() for match in _CLOSING.finditer(text)]
-    for begin in [0, *(ends if len(ends) <= _MOST_TRIED else ())]:
+def _find_answer(text: str) -> str:
+    thought_ends = [match.end() for match in _CLOSING.finditer(text)]
+    for begin in [0, *(thought_ends if len(thought_ends) <= _MOST_TRIED else ())]:
         answer = text[begin:].lstrip("\r\n") if begin else text
         if not answer.strip():
             continue
-        if parsed(answer.strip()):
+        if parse_python(answer.strip()):
             return answer
         code = _Code(answer)
         if all(code.has(match.start()) for match in _CLOSING.finditer(answer)):
-            return _unwrapped(answer[: next(iter(_unclosed(answer, code)), None)], begin > 0)
+            return _unwrap(answer[: next(iter(_find_unclosed(answer, code)), None)], begin > 0)
     code = _Code(text)
-    ends = [end for end in ends if not code.has(end - 1)]
-    begins = {it.start() for it in _OPENING.finditer(text) if not code.has(it.start())}
-    begins = {it for it in begins if ends and it < ends[-1]} | {*_unclosed(text, code)}
-    return _unwrapped(_last_answer(text, begins, ends).lstrip("\r\n"), True)
+    thought_ends = [end for end in thought_ends if not code.has(end - 1)]
+    thought_begins = {
+        match.start() for match in _OPENING.finditer(text) if not code.has(match.start())
+    }
+    thought_begins = {
+        position for position in thought_begins if thought_ends and position < thought_ends[-1]
+    } | {*_find_unclosed(text, code)}
+    return _unwrap(_find_last_answer(text, thought_begins, thought_ends).lstrip("\r\n"), True)
 
 
-def _unclosed(text: str, code: "_Code") -> Iterator[int]:
+def _find_unclosed(text: str, code: "_Code") -> Iterator[int]:
     """Yield where thoughts may begin that have no end: at the beginning of a line."""
-    return (it.start(1) for it in _OPENING_LINE.finditer(text) if not code.has(it.start(1)))
+    return (
+        match.start(1) for match in _OPENING_LINE.finditer(text) if not code.has(match.start(1))
+    )
 
 
-def _last_answer(text: str, begins: Collection[int], ends: Collection[int]) -> str:
+def _find_last_answer(
+    text: str, thought_begins: Collection[int], thought_ends: Collection[int]
+) -> str:
     """Return the last of what is not blank between the end of thoughts and the next beginning. What
     stands before an end without a beginning is thought too."""
     answer, at, thinks = "", 0, False
-    for mark, is_end in sorted([*((it, False) for it in begins), *((it, True) for it in ends)]):
+    for mark, is_end in sorted(
+        [
+            *((position, False) for position in thought_begins),
+            *((position, True) for position in thought_ends),
+        ]
+    ):
         if is_end:
             at, thinks = mark, False
         elif not thinks:
@@ -138,12 +151,12 @@ def _last_answer(text: str, begins: Collection[int], ends: Collection[int]) -> s
     return text[at:] if not thinks and text[at:].strip() else answer
 
 
-def _unwrapped(answer: str, is_behind: bool) -> str:
+def _unwrap(answer: str, is_behind: bool) -> str:
     """Return what stands between the marks of an answer that are around it, behind thoughts."""
-    opening = _AROUND.match(answer) if is_behind else None
+    opening = _ANSWER_OPENING.match(answer) if is_behind else None
     if opening is None:
         return answer
-    closing = _ENDS.get(opening[1].lower(), f"</{opening[1]}>")
+    closing = _ANSWER_CLOSINGS.get(opening[1].lower(), f"</{opening[1]}>")
     return answer[opening.end() :].partition(closing)[0]
 
 
@@ -152,7 +165,9 @@ class _Code:
 
     def __init__(self, text: str) -> None:
         spans = [match.span() for match in _STRING.finditer(text)]
-        spans += [(it.begin, it.end) for it in blocks(text) if parsed(it.text)]
+        spans += [
+            (block.begin, block.end) for block in find_blocks(text) if parse_python(block.text)
+        ]
         self._begins, self._ends = list[int](), list[int]()
         for begin, end in sorted(spans):
             if not self._ends or end > self._ends[-1]:

@@ -8,15 +8,15 @@ from pydantic import BaseModel, Field, model_validator
 
 from swarm_bench.benchmarks.cases.passing import of_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import blocks, unified
+from swarm_bench.benchmarks.cases.texts import find_blocks, unify_lines
 from swarm_bench.benchmarks.code_to_text.prompts import (
     QUOTES,
     Language,
     Phrase,
-    bare,
-    closers,
-    opener,
-    signature,
+    cut_signature,
+    drop_docstring,
+    list_closers,
+    write_opener,
 )
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Better, Column, Metric, Style
@@ -115,17 +115,19 @@ class CodeToText(ModelBenchmark):
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row of the language: its number in the data set. Raises
         `UsageError` where there is none."""
-        every = tuple(rows)
-        own = [(number, row) for number, row in enumerate(every) if row.language == self.language]
-        if not own:
-            others = sorted({row.language for row in every})
+        all_rows = tuple(rows)
+        language_rows = [
+            (number, row) for number, row in enumerate(all_rows) if row.language == self.language
+        ]
+        if not language_rows:
+            languages = sorted({row.language for row in all_rows})
             raise UsageError(
-                f"--dataset: there is no row in {self.language}, but in {', '.join(others)}; give "
-                f"-p language={others[0]}, or other rows"
+                f"--dataset: there is no row in {self.language}, but in {', '.join(languages)}; "
+                f"give -p language={languages[0]}, or other rows"
             )
         return (
-            RowCase(id=str(number), title=row.func_name, group=_file(row), row=row)
-            for number, row in islice(own, self.rows)
+            RowCase(id=str(number), title=row.func_name, group=_name_file(row), row=row)
+            for number, row in islice(language_rows, self.rows)
         )
 
     def ask(self, case: RowCase, way: Way) -> Ask:
@@ -133,8 +135,8 @@ class CodeToText(ModelBenchmark):
         row, reference = case.row, self.reference(case)
         if way == "text":
             sampling = self.sampling(*self._stops)
-            return Ask(prompt=self._prompt(row), sampling=sampling, reference=reference)
-        code = self._code(row).removesuffix(QUOTES[0]).rstrip()
+            return Ask(prompt=self._write_prompt(row), sampling=sampling, reference=reference)
+        code = self._select_code(row).removesuffix(QUOTES[0]).rstrip()
         text = f"{_QUESTION}\n\n{_FENCE}{self.language}\n{code}\n{_FENCE}"
         turns = (Turn(role="user", text=text),)
         return Ask(prompt=turns, sampling=self.sampling(), reference=reference)
@@ -143,16 +145,16 @@ class CodeToText(ModelBenchmark):
         """Return the first line that is not empty, up to what ends the comment."""
         text = completion.text
         if way == "chat":
-            return _stated(text)
-        prompt = self._prompt(case.row)
+            return _read_sentence(text)
+        prompt = self._write_prompt(case.row)
         if completion.whole:  # answers of files may have their prompt
             text = text.removeprefix(prompt)
             text = text.partition(self._opener)[2] if self._opener in text else text
         if self.parity:
-            return _read_left(prompt + text) if self.style == "left" else _first_line(text)
-        line = _first_line(text)
+            return _read_left(prompt + text) if self.style == "left" else _read_first_line(text)
+        line = _read_first_line(text)
         if not completion.whole:
-            for end in closers(self.language):
+            for end in list_closers(self.language):
                 line = line.partition(end)[0].rstrip()
         return line
 
@@ -181,7 +183,7 @@ class CodeToText(ModelBenchmark):
 
     def lesson(self, case: RowCase) -> str:
         """Return the function with its documentation."""
-        return f"{self._prompt(case.row)}{self.reference(case)}\n"
+        return f"{self._write_prompt(case.row)}{self.reference(case)}\n"
 
     def reference(self, case: RowCase) -> str:
         """Return the first paragraph of the documentation, as a text."""
@@ -192,52 +194,52 @@ class CodeToText(ModelBenchmark):
 
     @property
     def _opener(self) -> str:
-        return opener(self.language, self.phrase)
+        return write_opener(self.language, self.phrase)
 
     @property
     def _stops(self) -> tuple[str, ...]:
         return QUOTES[::-1] if self.language == "python" else ("\n",)
 
-    def _prompt(self, row: Function) -> str:
-        return self._code(row) + ("" if self.style == "left" else self._opener)
+    def _write_prompt(self, row: Function) -> str:
+        return self._select_code(row) + ("" if self.style == "left" else self._opener)
 
-    def _code(self, row: Function) -> str:
+    def _select_code(self, row: Function) -> str:
         if self.language != "python":
             return row.code
-        return (signature if self.style == "left" else bare)(row.code, row.docstring)
+        return (cut_signature if self.style == "left" else drop_docstring)(row.code, row.docstring)
 
 
-def _file(row: Function) -> str | None:
+def _name_file(row: Function) -> str | None:
     return "/".join(filter(None, (row.repo, row.path))) or None
 
 
-def _first_line(text: str) -> str:
+def _read_first_line(text: str) -> str:
     return text.strip().partition("\n")[0].rstrip()
 
 
-def _stated(text: str) -> str:
+def _read_sentence(text: str) -> str:
     """Return the sentence of a chat, which may stand in a block of code, or be a docstring."""
-    text = unified(text).strip()
-    if text.startswith(_FENCES) and (block := next(iter(blocks(text)), None)):
+    text = unify_lines(text).strip()
+    if text.startswith(_FENCES) and (block := next(iter(find_blocks(text)), None)):
         text = block.text.strip()
     for quotes in QUOTES:
         if text.startswith(quotes):
-            return _first_line(text.removeprefix(quotes).partition(quotes)[0])
-    return _unquoted(_first_line(text))
+            return _read_first_line(text.removeprefix(quotes).partition(quotes)[0])
+    return _unquote(_read_first_line(text))
 
 
-def _unquoted(line: str) -> str:
+def _unquote(line: str) -> str:
     """Return what stands between quotes that are around a whole line."""
     quote = line[:1]
-    whole = len(line) > 1 and quote in "\"'`" and line[-1] == quote and line.count(quote) == 2
-    return line[1:-1] if whole else line
+    is_quoted = len(line) > 1 and quote in "\"'`" and line[-1] == quote and line.count(quote) == 2
+    return line[1:-1] if is_quoted else line
 
 
 def _read_left(text: str) -> str:
     """Read prompt and answer as the bigcode harness does."""
-    line = _first_line(text)
+    line = _read_first_line(text)
     for quotes in QUOTES:
         if quotes in text:
             text = text.partition(quotes)[2]
-            line = _first_line(text).partition(quotes)[0]
+            line = _read_first_line(text).partition(quotes)[0]
     return line

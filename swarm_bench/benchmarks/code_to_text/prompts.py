@@ -15,7 +15,7 @@ _DANGLING = tuple(re.compile(rf"[^'\"]{quote}\s*$") for quote in "'\"")
 """One quote at the end: some docstrings have no more. What stands before it is dropped with it."""
 
 
-def opener(language: Language, phrase: Phrase) -> str:
+def write_opener(language: Language, phrase: Phrase) -> str:
     """Return what begins a comment behind the code."""
     text = PHRASES[phrase]
     if language == "python":
@@ -24,30 +24,30 @@ def opener(language: Language, phrase: Phrase) -> str:
     return f"\n{'=begin' if language == 'ruby' else '/*'} {text}\n"
 
 
-def closers(language: Language) -> tuple[str, ...]:
+def list_closers(language: Language) -> tuple[str, ...]:
     """Return what ends that comment."""
     if language == "python":
         return QUOTES
     return ("=end",) if language == "ruby" else ("*/",)
 
 
-def signature(code: str, docstring: str) -> str:
+def cut_signature(code: str, docstring: str) -> str:
     """Return Python's code up to the docstring, whose quotes are open."""
-    return f"{_before(code, docstring)}{QUOTES[0]}"
+    return f"{_find_head(code, docstring)}{QUOTES[0]}"
 
 
-def bare(code: str, docstring: str) -> str:
+def drop_docstring(code: str, docstring: str) -> str:
     """Return Python's code without its docstring."""
-    rest = code[code.index(docstring) + len(docstring) :]
+    remainder = code[code.index(docstring) + len(docstring) :]
     for quotes in QUOTES:
-        rest = rest.replace(quotes, "")
-    return _before(code, docstring).strip().removesuffix(QUOTES[1]) + rest
+        remainder = remainder.replace(quotes, "")
+    return _find_head(code, docstring).strip().removesuffix(QUOTES[1]) + remainder
 
 
-def _before(code: str, docstring: str) -> str:
+def _find_head(code: str, docstring: str) -> str:
     """Return what precedes the docstring and its quotes."""
     text = code[: code.index(docstring)]
-    quotes = next((it for it in QUOTES if it in text), None)
+    quotes = next((quote for quote in QUOTES if quote in text), None)
     text = text if quotes is None else text[: text.index(quotes)]
     for dangling in _DANGLING:
         if match := dangling.search(text):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from swarm_bench.benchmarks.cases.texts import blocks
+from swarm_bench.benchmarks.cases.texts import find_blocks
 from swarm_bench.core.roles.language_model import Turn
 
 Family = Literal[
@@ -24,36 +24,36 @@ class Form:
     template: str
     stops: tuple[str, ...] = ()
 
-    def around(self, prefix: str, suffix: str) -> str:
+    def fill(self, prefix: str, suffix: str) -> str:
         """Put a hole into it. What stands in the code is no slot."""
         texts = {PREFIX: prefix, SUFFIX: suffix}
         return _SLOT.sub(lambda slot: texts[slot[0]], self.template)
 
 
-def _form(before: str, behind: str, fill: str, *stops: str) -> Form:
+def _make_form(prefix_mark: str, behind: str, fill: str, *stops: str) -> Form:
     """Make the form in which the suffix stands before what is to be written."""
-    return Form(template=f"{before}{PREFIX}{behind}{SUFFIX}{fill}", stops=stops)
+    return Form(template=f"{prefix_mark}{PREFIX}{behind}{SUFFIX}{fill}", stops=stops)
 
 
 _PIPED = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
-_BARE = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
+_ANGLED = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
 _BEGIN, _HOLE, _END = "<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"
 _FILES = "<|file_separator|>"
 _FORMS: Mapping[Family, Form] = {
-    "codegemma": _form(*_PIPED, _FILES, "<eos>", *_PIPED),
-    "codellama": _form("<PRE> ", " <SUF>", " <MID>", "<EOT>", "</s>"),
-    "codeqwen": _form(*_BARE, "<|endoftext|>", *_BARE),
-    "qwen2.5-coder": _form(*_PIPED, "<|endoftext|>", "<|file_sep|>", *_PIPED),
-    "deepseek-coder": _form(_BEGIN, _HOLE, _END, "<｜end▁of▁sentence｜>"),
-    "starcoder2": _form(*_BARE, "<|endoftext|>", "<file_sep>", *_BARE),
+    "codegemma": _make_form(*_PIPED, _FILES, "<eos>", *_PIPED),
+    "codellama": _make_form("<PRE> ", " <SUF>", " <MID>", "<EOT>", "</s>"),
+    "codeqwen": _make_form(*_ANGLED, "<|endoftext|>", *_ANGLED),
+    "qwen2.5-coder": _make_form(*_PIPED, "<|endoftext|>", "<|file_sep|>", *_PIPED),
+    "deepseek-coder": _make_form(_BEGIN, _HOLE, _END, "<｜end▁of▁sentence｜>"),
+    "starcoder2": _make_form(*_ANGLED, "<|endoftext|>", "<file_sep>", *_ANGLED),
     "codestral": Form(
         template=f"[SUFFIX]{SUFFIX}[PREFIX]{PREFIX}", stops=("[PREFIX]", "[SUFFIX]", "</s>")
     ),
 }
 _PARITY: Mapping[Family, Form] = {
     **{family: Form(template=form.template) for family, form in _FORMS.items()},
-    "codegemma": _form(*_PIPED, _FILES),
-    "codellama": _form("<PRE>", "<SUF>", "<MID>"),
+    "codegemma": _make_form(*_PIPED, _FILES),
+    "codellama": _make_form("<PRE>", "<SUF>", "<MID>"),
     "codestral": Form(
         template=f"[PREFIX][SUFFIX]>{SUFFIX}{PREFIX}", stops=("[PREFIX]", "[SUFFIX]")
     ),
@@ -70,7 +70,7 @@ _CODER = "coder"
 _NAME = re.compile(r"[-:]")
 
 
-def family_of(word: str, *, parity: bool = False) -> Family | None:
+def find_family(word: str, *, parity: bool = False) -> Family | None:
     """Return the family of a model by its word after `--models`; `None` where it has none that is
     known. With `parity`, models of a family that has coders are all of these."""
     if word.startswith(("http://", "https://")):
@@ -79,11 +79,11 @@ def family_of(word: str, *, parity: bool = False) -> Family | None:
         name = word.partition(":")[2]
     name = name.split("@")[0].rpartition("/")[2].lower()
     family = _BEGINNINGS.get(_NAME.split(name, maxsplit=1)[0])
-    other = family is not None and _CODER in family and _CODER not in name
-    return None if other and not parity else family
+    is_other = family is not None and _CODER in family and _CODER not in name
+    return None if is_other and not parity else family
 
 
-def form_of(family: Family, *, parity: bool) -> Form:
+def find_form(family: Family, *, parity: bool) -> Form:
     """Return the form of a family."""
     return (_PARITY if parity else _FORMS)[family]
 
@@ -125,7 +125,7 @@ _FENCES, _FENCE_CHARACTERS = ("```", "~~~"), "`~ \t\r\n"
 _LAST = f"Fill the gap {_MARK} of the query. Answer with the completion alone."
 
 
-def turns(prefix: str, suffix: str, *, parity: bool) -> tuple[Turn, ...]:
+def make_turns(prefix: str, suffix: str, *, parity: bool) -> tuple[Turn, ...]:
     """Put a hole to a model that answers in turns: a task, examples, the code, and an open tag."""
     examples = "".join(
         f"<QUERY>\n{code}\n</QUERY>\n{OPEN}{completion}{CLOSE}\n\n"
@@ -136,14 +136,14 @@ def turns(prefix: str, suffix: str, *, parity: bool) -> tuple[Turn, ...]:
     return (Turn(role="user", text=f"{_TASK}\n\n{examples}{query}\n{_LAST}\n{OPEN}"),)
 
 
-def without_opening(answer: str) -> str:
+def drop_opening(answer: str) -> str:
     """Drop the tag with which a model may begin its answer; nothing else is trimmed."""
     return answer.removeprefix(OPEN)
 
 
-def without_fences(answer: str) -> str:
+def drop_fences(answer: str) -> str:
     """Return what stands between the fences that are around all of an answer."""
-    every = blocks(answer) if answer.lstrip().startswith(_FENCES) else []
-    if len(every) != 1 or answer[every[0].end :].strip(_FENCE_CHARACTERS):
+    found_blocks = find_blocks(answer) if answer.lstrip().startswith(_FENCES) else []
+    if len(found_blocks) != 1 or answer[found_blocks[0].end :].strip(_FENCE_CHARACTERS):
         return answer
-    return every[0].text.removesuffix("\n").removesuffix("\r")
+    return found_blocks[0].text.removesuffix("\n").removesuffix("\r")

@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut
 from swarm_bench.benchmarks.completion import asking
-from swarm_bench.benchmarks.completion.chunks import chunks
+from swarm_bench.benchmarks.completion.chunks import split_chunks
 from swarm_bench.benchmarks.completion.holes import PARTS, Hole, Sampler
-from swarm_bench.benchmarks.completion.measures import compared, completion_metrics, scores
-from swarm_bench.benchmarks.completion.rows import Chosen, Code, chosen
+from swarm_bench.benchmarks.completion.measures import compute_scores, make_metrics, select_compared
+from swarm_bench.benchmarks.completion.rows import ChosenRows, Code, choose_rows
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Gap, Sampling, Way
@@ -29,7 +29,7 @@ _BUDGETS = {"tabby": (512, 64), "continue": (500, 1024)}
 _LONGEST_ID, _MARK = 200, 8
 """Characters of a case's id, and of what tells shortened ones apart."""
 _PARITY_LANGUAGE = "javascript"
-_WRITTEN = "generations:"
+_GENERATIONS = "generations:"
 """Answers of a file have a colon, and are no model."""
 
 
@@ -121,22 +121,24 @@ class CodeCompletion(ModelBenchmark):
         if way == "text":
             return {}
         names = ("family", "template")
-        return {k: v for it in names for k, v in self.without_effect(it, f"with way={way}").items()}
+        return {
+            k: v for name in names for k, v in self.without_effect(name, f"with way={way}").items()
+        }
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield the holes of the rows."""
-        used, numbers = self._chosen(rows), Counter[str]()
-        for part, hole in chain(map(_of_row, used.holes), self._drawn(used.files)):
+        used, numbers = self._choose(rows), Counter[str]()
+        for part, hole in chain(map(_make_hole, used.holes), self._draw(used.files)):
             name = f"{hole.path}:{part}" if part else hole.path
             numbers[name] += 1
             yield RowCase(
-                id=_shortened(f"{name}:{numbers[name]}"), row=hole, part=part, group=hole.path
+                id=_shorten_id(f"{name}:{numbers[name]}"), row=hole, part=part, group=hole.path
             )
 
-    def _chosen(self, rows: Iterable[Any]) -> Chosen:
-        return chosen(rows, self.cutoff, 0 if self.parity else self.lines_to_match)
+    def _choose(self, rows: Iterable[Any]) -> ChosenRows:
+        return choose_rows(rows, self.cutoff, 0 if self.parity else self.lines_to_match)
 
-    def _drawn(self, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Hole]]:
+    def _draw(self, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Hole]]:
         sampler = Sampler(
             seed=self.seed,
             samples=self.samples,
@@ -144,16 +146,16 @@ class CodeCompletion(ModelBenchmark):
             least=self.least_characters,
             parity=self.parity,
         )
-        largest = self._characters(self.chunk_tokens)
+        largest = self._count_characters(self.chunk_tokens)
         for path, text in files:
-            pieces = chunks(text, language_of(path), largest, parity=self.parity)
+            pieces = split_chunks(text, language_of(path), largest, parity=self.parity)
             for part in PARTS:
-                for hole in sampler.holes(path, pieces, part):
+                for hole in sampler.draw_holes(path, pieces, part):
                     yield part, hole
 
     def notes(self, rows: Iterable[Any]) -> Sequence[str]:
         """Say which rows are no cases, and how old the others are."""
-        return tuple(self._chosen(rows).notes())
+        return tuple(self._choose(rows).notes())
 
     def asks_by(self) -> tuple[Way, ...]:
         """Fill gaps where a model can; ask by text where the tokens around a hole are known."""
@@ -164,36 +166,41 @@ class CodeCompletion(ModelBenchmark):
     def arms(self, models: Sequence[Arm]) -> Sequence[Arm]:
         """Ask each model with the tokens of its family; what is no model has none, and is asked by
         gap. Raises `UsageError`."""
-        return [self._with_family(arm) for arm in models]
+        return [self._set_family(arm) for arm in models]
 
-    def _with_family(self, arm: Arm) -> Arm:
-        own = {**self.model_dump(include={"family", "template", "way", "parity"}), **arm.properties}
-        if own["family"] or own["template"]:
+    def _set_family(self, arm: Arm) -> Arm:
+        values = {
+            **self.model_dump(include={"family", "template", "way", "parity"}),
+            **arm.properties,
+        }
+        if values["family"] or values["template"]:
             return arm
-        if family := asking.family_of(arm.model, parity=own["parity"]):
-            return _with(arm, family=family)
-        if own["way"] != "text":
+        if family := asking.find_family(arm.model, parity=values["parity"]):
+            return _add_properties(arm, family=family)
+        if values["way"] != "text":
             return arm
-        if ":" in arm.model and not arm.model.startswith(_WRITTEN):
+        if ":" in arm.model and not arm.model.startswith(_GENERATIONS):
             raise UsageError(
                 f"--property way=text: the tokens around a gap of {arm.model} are not known; give "
                 "--property family=... or template=@FILE"
             )
-        return _with(arm, way="gap")
+        return _add_properties(arm, way="gap")
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Put the hole: as a gap, within the tokens of the family, or in turns."""
-        prefix, suffix = self._around(case.row)
+        prefix, suffix = self._cut_context(case.row)
         reference = case.row.middle
         if way == "gap":
             gap = Gap(prefix=prefix, suffix=suffix)
-            return Ask(prompt=gap, sampling=self._sampling(), reference=reference)
+            return Ask(prompt=gap, sampling=self._make_sampling(), reference=reference)
         if way == "text":
             form = self._form
-            prompt = form.around(prefix, suffix)
-            return Ask(prompt=prompt, sampling=self._sampling(*form.stops), reference=reference)
-        turns = asking.turns(prefix, suffix, parity=self.parity)
-        return Ask(prompt=turns, sampling=self._sampling(asking.CLOSE), reference=reference)
+            prompt = form.fill(prefix, suffix)
+            return Ask(
+                prompt=prompt, sampling=self._make_sampling(*form.stops), reference=reference
+            )
+        turns = asking.make_turns(prefix, suffix, parity=self.parity)
+        return Ask(prompt=turns, sampling=self._make_sampling(asking.CLOSE), reference=reference)
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return what was written up to the first stop word; blanks count."""
@@ -201,18 +208,20 @@ class CodeCompletion(ModelBenchmark):
             return completion.text
         if way == "text":
             return cut(completion, self._form.stops)
-        answer = asking.without_opening(cut(completion, (asking.CLOSE,)))
-        return answer if self.parity else asking.without_fences(answer)
+        answer = asking.drop_opening(cut(completion, (asking.CLOSE,)))
+        return answer if self.parity else asking.drop_fences(answer)
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Compare with what stood there."""
         language = _PARITY_LANGUAGE if self.parity else language_of(case.row.path)
-        return scores(*compared(case.row.middle, prediction, self.lines_to_match), language)
+        return compute_scores(
+            *select_compared(case.row.middle, prediction, self.lines_to_match), language
+        )
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
         """Return Indel, BLEU, CodeBLEU and exact match."""
-        return tuple(completion_metrics())
+        return tuple(make_metrics())
 
     def lesson(self, case: RowCase) -> str:
         """Return the code around the hole, with what stood in it."""
@@ -227,30 +236,33 @@ class CodeCompletion(ModelBenchmark):
         if self.template is not None:
             return asking.Form(template=self.template)
         assert self.family
-        return asking.form_of(self.family, parity=self.parity)
+        return asking.find_form(self.family, parity=self.parity)
 
-    def _around(self, hole: Hole) -> tuple[str, str]:
+    def _cut_context(self, hole: Hole) -> tuple[str, str]:
         """Return what is sent: all that there is, or what a budget leaves of both sides."""
         prefix, suffix = hole.prefix, hole.suffix
         if self.budget is None:
             return prefix, suffix
-        most, whole = self._characters(_BUDGETS[self.budget][0]), len(prefix) + len(suffix)
-        if whole <= most:
+        max_characters, total = (
+            self._count_characters(_BUDGETS[self.budget][0]),
+            len(prefix) + len(suffix),
+        )
+        if total <= max_characters:
             return prefix, suffix
-        before = most * len(prefix) // whole
-        return prefix[len(prefix) - before :], suffix[: most - before]
+        prefix_length = max_characters * len(prefix) // total
+        return prefix[len(prefix) - prefix_length :], suffix[: max_characters - prefix_length]
 
-    def _characters(self, tokens: int) -> int:
+    def _count_characters(self, tokens: int) -> int:
         return max(int(tokens * self.characters_per_token), 1)
 
-    def _sampling(self, *stop: str) -> Sampling:
+    def _make_sampling(self, *stop: str) -> Sampling:
         sampling = self.sampling(*stop)
         if self.budget is None:
             return sampling
         return replace(sampling, max_tokens=_BUDGETS[self.budget][1])
 
 
-def _shortened(id: str) -> str:
+def _shorten_id(id: str) -> str:
     """Shorten an id that is too long for a case to its end, behind a mark of the whole."""
     if len(id) <= _LONGEST_ID:
         return id
@@ -258,11 +270,11 @@ def _shortened(id: str) -> str:
     return f"{mark}…{id[_MARK + 1 - _LONGEST_ID :]}"
 
 
-def _with(arm: Arm, **properties: Any) -> Arm:
+def _add_properties(arm: Arm, **properties: Any) -> Arm:
     return arm.model_copy(update={"properties": {**arm.properties, **properties}})
 
 
-def _of_row(row: Code) -> tuple[str | None, Hole]:
+def _make_hole(row: Code) -> tuple[str | None, Hole]:
     prefix, middle, suffix = row.prefix or "", row.middle or "", row.suffix or ""
     end = len(prefix) + len(middle)
     return row.part, Hole(row.path, prefix + middle + suffix, len(prefix), end)

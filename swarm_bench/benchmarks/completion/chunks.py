@@ -28,45 +28,47 @@ _SMALL = 10
 """and what is smaller than this part of it is no chunk of its own."""
 
 
-def chunks(text: str, language: str | None, largest: int, *, parity: bool = False) -> list[str]:
+def split_chunks(
+    text: str, language: str | None, largest: int, *, parity: bool = False
+) -> list[str]:
     """Cut a text into chunks of at most `largest` characters, which join to it. With `parity`,
     neighbours overlap, small ones are joined, overlaps included, and some are longer."""
     separators = [f"\n{word} " for word in _DECLARED.get(language or "", ())]
     overlap = largest // _SHARED if parity else 0
     cut = list(_cut(text, (*separators, *_ANYWHERE), largest, overlap)) if text else []
-    return list(_joined(cut, largest)) if parity else cut
+    return list(_join(cut, largest)) if parity else cut
 
 
 def _cut(text: str, separators: Sequence[str], largest: int, overlap: int) -> Iterator[str]:
     """Cut at the first separator that occurs, and what is too long at those behind it."""
-    first = next(number for number, it in enumerate(separators) if it in text)
+    first = next(number for number, separator in enumerate(separators) if separator in text)
     if not separators[first]:
-        yield from _slices(text, largest, overlap)
+        yield from _slice(text, largest, overlap)
         return
-    rest, short = separators[first + 1 :], list[str]()
-    for piece in _pieces(text, separators[first]):
+    finer, short = separators[first + 1 :], list[str]()
+    for piece in _split_pieces(text, separators[first]):
         if len(piece) < largest:
             short.append(piece)
             continue
-        yield from _gathered(short, largest, overlap)
+        yield from _gather(short, largest, overlap)
         short = []
-        yield from _cut(piece, rest, largest, overlap)
-    yield from _gathered(short, largest, overlap)
+        yield from _cut(piece, finer, largest, overlap)
+    yield from _gather(short, largest, overlap)
 
 
-def _slices(text: str, largest: int, overlap: int) -> Iterator[str]:
+def _slice(text: str, largest: int, overlap: int) -> Iterator[str]:
     """Cut anywhere; each slice begins with the end of the one before it."""
     for start in range(0, max(len(text) - overlap, 1), largest - overlap):
         yield text[start : start + largest]
 
 
-def _pieces(text: str, separator: str) -> Iterable[str]:
+def _split_pieces(text: str, separator: str) -> Iterable[str]:
     """Return the pieces, each with the separator at its beginning."""
-    first, *others = text.split(separator)
-    return filter(None, (first, *(separator + piece for piece in others)))
+    first, *remaining = text.split(separator)
+    return filter(None, (first, *(separator + piece for piece in remaining)))
 
 
-def _gathered(pieces: Iterable[str], largest: int, overlap: int) -> Iterator[str]:
+def _gather(pieces: Iterable[str], largest: int, overlap: int) -> Iterator[str]:
     """Join neighbours to what is not too long; the next begins with the last of them, up to the
     overlap."""
     window, size = deque[str](), 0
@@ -81,14 +83,14 @@ def _gathered(pieces: Iterable[str], largest: int, overlap: int) -> Iterator[str
         yield "".join(window)
 
 
-def _joined(cut: Iterable[str], largest: int) -> Iterator[str]:
-    before = ""
+def _join(cut: Iterable[str], largest: int) -> Iterator[str]:
+    pending = ""
     for chunk in cut:
-        small = min(len(before), len(chunk)) < largest // _SMALL
-        if len(before) + len(chunk) < largest or small:
-            before += chunk
+        small = min(len(pending), len(chunk)) < largest // _SMALL
+        if len(pending) + len(chunk) < largest or small:
+            pending += chunk
         else:
-            yield before
-            before = chunk
-    if before:
-        yield before
+            yield pending
+            pending = chunk
+    if pending:
+        yield pending

@@ -52,16 +52,16 @@ class Sampler:
     """Characters from the cut in a line to the end of the hole."""
     parity: bool
 
-    def holes(self, path: str, chunks: Sequence[str], part: Part) -> list[Hole]:
+    def draw_holes(self, path: str, chunks: Sequence[str], part: Part) -> list[Hole]:
         """Draw the holes of a file, none of blanks alone; fewer where it has no more."""
-        own = self._random(path, part)
-        draw, texts = self._drawing(part), self._texts(chunks, part)
+        pick = self._make_random(path, part)
+        draw, texts = self._choose_drawing(part), self._prepare_texts(chunks, part)
         holes = dict[Hole, None]()
         for _ in range(_TRIES * self.samples if chunks else 0):
             if len(holes) == self.samples:
                 break
-            text = texts[own(len(texts))]
-            limits = draw(text, own)
+            text = texts[pick(len(texts))]
+            limits = draw(text, pick)
             if limits is None:
                 continue
             hole = Hole(path, text, *limits)
@@ -69,40 +69,42 @@ class Sampler:
                 holes[hole] = None
         return list(holes)
 
-    def _random(self, path: str, part: Part) -> Callable[[int], int]:
+    def _make_random(self, path: str, part: Part) -> Callable[[int], int]:
         """Return a source of numbers below a limit. Of Python's generator, only `random()` is
         promised to be the same in every version."""
         text = f"{self.seed}\0{path}\0{part}"
-        drawn = random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()))
-        return lambda limit: int(drawn.random() * limit)
+        generator = random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()))
+        return lambda limit: int(generator.random() * limit)
 
-    def _texts(self, chunks: Sequence[str], part: Part) -> Sequence[str]:
+    def _prepare_texts(self, chunks: Sequence[str], part: Part) -> Sequence[str]:
         """Return the chunks as they are cut. The original loses the last line end of each."""
         if self.parity and part == "whole_line":
             return ["\n".join(chunk.splitlines()) for chunk in chunks]
         return chunks
 
-    def _drawing(self, part: Part) -> Callable[[str, Callable[[int], int]], tuple[int, int] | None]:
-        return self._lines if part == "whole_line" else self._characters
+    def _choose_drawing(
+        self, part: Part
+    ) -> Callable[[str, Callable[[int], int]], tuple[int, int] | None]:
+        return self._draw_lines if part == "whole_line" else self._draw_characters
 
-    def _lines(self, text: str, own: Callable[[int], int]) -> tuple[int, int] | None:
+    def _draw_lines(self, text: str, pick: Callable[[int], int]) -> tuple[int, int] | None:
         """Draw lines, of which none is the first or the last."""
         lines = text.splitlines(keepends=True)
         inner = len(lines) - 2
         masked = self.lines or 1
         if inner < masked:
             return None
-        first = 1 + own(inner - masked + 1)
-        last = first + masked if self.lines else first + 1 + own(inner - first + 1)
-        ends = [0, *accumulate(map(len, lines))]
-        return ends[first], ends[last]
+        first = 1 + pick(inner - masked + 1)
+        last = first + masked if self.lines else first + 1 + pick(inner - first + 1)
+        offsets = [0, *accumulate(map(len, lines))]
+        return offsets[first], offsets[last]
 
-    def _characters(self, text: str, own: Callable[[int], int]) -> tuple[int, int] | None:
+    def _draw_characters(self, text: str, pick: Callable[[int], int]) -> tuple[int, int] | None:
         """Draw two places between characters, the first and the last character aside."""
         inner = len(text) - 2
         if inner < 2:
             return None
-        start, end = sorted((1 + own(inner), 1 + own(inner)))
+        start, end = sorted((1 + pick(inner), 1 + pick(inner)))
         return (start, end) if end - start >= max(self.least, 1) else None
 
     def _can_be_asked(self, hole: Hole, part: Part) -> bool:

@@ -24,7 +24,7 @@ _TITLES = {
 _PUBLISHED = ("indel", "bleu", "code_bleu")
 
 
-def compared(middle: str, guess: str, lines: int) -> tuple[str, str]:
+def select_compared(middle: str, guess: str, lines: int) -> tuple[str, str]:
     """Return what is compared of both: their first lines, or with 0 as many lines of the guess as
     the other has. Blanks count, and the last line end does not."""
     middles, guesses = middle.splitlines(), guess.splitlines()
@@ -33,7 +33,7 @@ def compared(middle: str, guess: str, lines: int) -> tuple[str, str]:
     return "\n".join(middles), "\n".join(guesses[: lines or len(middles)])
 
 
-def scores(middle: str, guess: str, language: str | None) -> dict[str, float | None]:
+def compute_scores(middle: str, guess: str, language: str | None) -> dict[str, float | None]:
     """Score what is compared; CodeBLEU is missing for a language that has no grammar here."""
     lines = len(middle.splitlines())
     weights = _WEIGHTS[min(max(lines, 1), 4)]
@@ -45,7 +45,7 @@ def scores(middle: str, guess: str, language: str | None) -> dict[str, float | N
     }
 
 
-def completion_metrics() -> Iterator[Metric]:
+def make_metrics() -> Iterator[Metric]:
     """Declare each score as the mean over files, and those that are published also as the sum."""
     for key, (title, definition) in _TITLES.items():
         yield Metric(

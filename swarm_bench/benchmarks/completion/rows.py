@@ -4,7 +4,6 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import (
     BaseModel,
@@ -15,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from swarm_bench.benchmarks.completion.measures import compared
+from swarm_bench.benchmarks.completion.measures import select_compared
 from swarm_bench.core.errors import UsageError
 
 LEAST_LINES = 3
@@ -25,7 +24,7 @@ LARGEST = 8 * 1024 * 1024
 """Characters of a text."""
 _Text = Field(default=None, max_length=LARGEST)
 _OF_HOLES = ("prefix", "middle", "suffix")
-_EVERY = "all"
+_ALL_PARTS = "all"
 _DAY = "dated before the cutoff"
 _BLANK = "with a hole that is blank in the lines that are compared"
 
@@ -41,7 +40,7 @@ class Code(BaseModel):
     middle: str | None = _Text
     suffix: str | None = _Text
     part: str | None = Field(default=None, min_length=1, max_length=100)
-    _where: str = PrivateAttr("--dataset")
+    _location: str = PrivateAttr("--dataset")
 
     @field_validator("date", "part", mode="before")
     @classmethod
@@ -59,28 +58,28 @@ class Code(BaseModel):
     @field_validator("part")
     @classmethod
     def _is_a_part(cls, part: str | None) -> str | None:
-        if part == _EVERY:
+        if part == _ALL_PARTS:
             raise ValueError(f"cannot be {part!r}, which names all cases in the table")
         return part
 
     @model_validator(mode="after")
     def _is_one_of_both(self, info: ValidationInfo) -> "Code":
-        self._where = (info.context or {}).get("where", self._where)
-        there = [name for name in _OF_HOLES if getattr(self, name) is not None]
-        absent = [name for name in _OF_HOLES if name not in there]
-        if self.content is not None and there:
-            raise ValueError(f"has a content and a {there[0]}: it is either a file or a hole")
+        self._location = (info.context or {}).get("where", self._location)
+        present = [name for name in _OF_HOLES if getattr(self, name) is not None]
+        absent = [name for name in _OF_HOLES if name not in present]
+        if self.content is not None and present:
+            raise ValueError(f"has a content and a {present[0]}: it is either a file or a hole")
         if self.content is None and absent:
-            also = "" if there else " for a hole, or a content for a file"
+            also = "" if present else " for a hole, or a content for a file"
             raise ValueError(f"has no {absent[0]}{also}")
         if self.middle is not None and not self.middle.strip():
             raise ValueError("has a middle of blanks alone, which nobody can complete")
         return self
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """Where it stands, for errors."""
-        return self._where
+        return self._location
 
     @property
     def is_file(self) -> bool:
@@ -89,7 +88,7 @@ class Code(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ChosenRows:
     """The rows that cases are made of, and how many there were besides."""
 
     files: tuple[tuple[str, str], ...]
@@ -103,7 +102,7 @@ class Chosen:
     def notes(self) -> Iterator[str]:
         """Yield what a reader of the figures must know of the rows."""
         if self.omitted:
-            yield f"Rows left out: {self.omitted.total()} ({_listed(self.omitted)})."
+            yield f"Rows left out: {self.omitted.total()} ({_list_omitted(self.omitted)})."
         days = sorted(day for day in self.dates if day is not None)
         if undated := len(self.dates) - len(days):
             yield (
@@ -115,52 +114,55 @@ class Chosen:
             yield f"The code is dated {span}: models that were trained later may have read it."
 
 
-def chosen(rows: Iterable[Any], cutoff: datetime.date | None, lines: int = 0) -> Chosen:
+def choose_rows(rows: Iterable[Code], cutoff: datetime.date | None, lines: int = 0) -> ChosenRows:
     """Choose the rows that can be asked: of equal files the first, none that is too short, none
     from before the cutoff, and no hole whose first `lines` are blank (0: all of them). Raises
     `UsageError` where none remains, or two are one."""
     rows = tuple(rows)
     _check_kinds(rows)
     omitted, paths = Counter[str](), dict[str, str]()
-    used, bare = list[Code](), set[str]()
+    used, texts = list[Code](), set[str]()
     for row in rows:
         if row.is_file and row.path in paths:
             raise UsageError(
-                f"{row.where}: the file {row.path!r} is at {paths[row.path]} too; omit one of them"
+                f"{row.location}: the file {row.path!r} is at {paths[row.path]} too; "
+                "omit one of them"
             )
-        paths[row.path] = row.where
-        if why := _fault(row, cutoff, lines, bare):
-            omitted[why] += 1
+        paths[row.path] = row.location
+        if reason := _find_fault(row, cutoff, lines, texts):
+            omitted[reason] += 1
         else:
             used.append(row)
     if not used:
-        raise UsageError(f"--dataset: no row can be used ({_listed(omitted)}); give other rows")
-    return Chosen(
-        files=tuple((row.path, _with_plain_ends(row.content)) for row in used if row.is_file),
+        raise UsageError(
+            f"--dataset: no row can be used ({_list_omitted(omitted)}); give other rows"
+        )
+    return ChosenRows(
+        files=tuple((row.path, _normalise_line_ends(row.content)) for row in used if row.is_file),
         holes=tuple(row for row in used if not row.is_file),
         omitted=omitted,
         dates=tuple(row.date for row in used),
     )
 
 
-def _listed(omitted: Counter[str]) -> str:
+def _list_omitted(omitted: Counter[str]) -> str:
     return ", ".join(f"{number} {clause}" for clause, number in sorted(omitted.items()))
 
 
-def _fault(row: Code, cutoff: datetime.date | None, lines: int, bare: set[str]) -> str | None:
+def _find_fault(row: Code, cutoff: datetime.date | None, lines: int, texts: set[str]) -> str | None:
     """Say in a clause why a row is not used; `bare` are the texts of files before it."""
     if cutoff is not None and row.date is not None and row.date < cutoff:
         return _DAY
     if row.content is None:
-        return None if compared(row.middle or "", "", lines)[0].strip() else _BLANK
+        return None if select_compared(row.middle or "", "", lines)[0].strip() else _BLANK
     if len(row.content.splitlines()) < LEAST_LINES:
         return f"of fewer than {LEAST_LINES} lines"
     if len(row.content) < LEAST_CHARACTERS:
         return f"of fewer than {LEAST_CHARACTERS} characters"
     text = "".join(row.content.split())
-    if text in bare:
+    if text in texts:
         return "equal to another but for blanks"
-    bare.add(text)
+    texts.add(text)
     return None
 
 
@@ -169,17 +171,17 @@ def _check_kinds(rows: Sequence[Code]) -> None:
         if row.is_file != rows[0].is_file:
             kind = "a file" if row.is_file else "a hole"
             raise UsageError(
-                f"{row.where}: the row is {kind}, and those before it are not; give files or "
+                f"{row.location}: the row is {kind}, and those before it are not; give files or "
                 "holes, not both"
             )
         if not row.is_file and (row.part is None) != (rows[0].part is None):
             has = "no part" if row.part is None else "a part"
             raise UsageError(
-                f"{row.where}: the row has {has}, unlike those before it; give all rows a part, "
+                f"{row.location}: the row has {has}, unlike those before it; give all rows a part, "
                 "or none"
             )
 
 
-def _with_plain_ends(text: str | None) -> str:
+def _normalise_line_ends(text: str | None) -> str:
     """End lines as models do, whatever machine the file is from."""
     return (text or "").replace("\r\n", "\n").replace("\r", "\n")

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.diffs.applying import apply
-from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
+from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
-from swarm_bench.benchmarks.diffs.testing import end_of_tests, run_beside_answers
+from swarm_bench.benchmarks.diffs.testing import describe_unsafe_tests, run_unit_tests
 from swarm_bench.core.metric import Column, Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import SECONDS
@@ -60,14 +60,14 @@ class UnifiedDiff(ModelBenchmark):
 
     def faults(self, rows: Sequence[Any]) -> Sequence[str]:
         """Say of how many rows an answer could fake its tests."""
-        return run_beside_answers(rows)
+        return describe_unsafe_tests(rows)
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Have the file changed, with a diff for an answer."""
         row = case.row
-        tests = f"These unit tests must pass:\n\n{fenced(row.unit_tests, row.language)}"
+        tests = f"These unit tests must pass:\n\n{put_in_fences(row.unit_tests, row.language)}"
         files = row.every_file.items()
-        texts = [f"The file {name}:\n{fenced(text, row.language)}" for name, text in files]
+        texts = [f"The file {name}:\n{put_in_fences(text, row.language)}" for name, text in files]
         end = f"Answer with a unified diff of {row.file} in one code block."
         turns = [Turn(role="user", text="\n\n".join([row.prompt or tests, *texts, end]))]
         if self.systemPrompt:
@@ -75,13 +75,13 @@ class UnifiedDiff(ModelBenchmark):
         return Ask(
             prompt=tuple(turns),
             sampling=self.sampling(),
-            reference=_solved(row),
+            reference=_write_solution(row),
             files=row.every_file,
         )
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the diff."""
-        return diff_in(completion.text)
+        return find_diff(completion.text)
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Apply the diff, and run the tests on what comes of it."""
@@ -89,11 +89,11 @@ class UnifiedDiff(ModelBenchmark):
         assert tools.environment
         files = row.every_file
         applied = await apply(tools.environment, diff, files, row.file, tolerant=self.tolerant)
-        scores = {FORM: diff.well_formed, STRICT: applied.strict, "why": applied.why or None}
+        scores = {FORM: diff.well_formed, STRICT: applied.strict, "why": applied.reason or None}
         if applied.files is None:
             return {**scores, APPLIED: False, PASSED: False, "end": None}
-        tested = await end_of_tests(tools.environment, row, applied.files, self.timeout)
-        return {**scores, APPLIED: True, PASSED: tested.passed, **vars(tested)}
+        tested = await run_unit_tests(tools.environment, row, applied.files, self.timeout)
+        return {**scores, APPLIED: True, PASSED: tested.has_passed, **vars(tested)}
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
@@ -105,7 +105,7 @@ class UnifiedDiff(ModelBenchmark):
 
     def lesson(self, case: RowCase) -> str:
         """Return the right diff."""
-        return _solved(case.row) or ""
+        return _write_solution(case.row) or ""
 
     def reference(self, case: RowCase) -> str | None:
         """Return the file as it should be, or the diff that makes it so."""
@@ -121,17 +121,19 @@ _STEPS = (
 )
 
 
-def fenced(text: str, language: str) -> str:
+def put_in_fences(text: str, language: str) -> str:
     """Put a text between fences that are longer than those within it."""
-    ticks = "`" * max([3, *(len(it) + 1 for it in _TICKS.findall(text))])
+    ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
     end = "" if text.endswith("\n") else "\n"
     return f"{ticks}{language}\n{text}{end}{ticks}"
 
 
-def _solved(row: Edit) -> str | None:
+def _write_solution(row: Edit) -> str | None:
     """Return the answer that is right; `None` where the row has none."""
     if row.solution is None:
-        return None if row.patch is None else fenced(row.patch, "diff")
-    old, new = (list(StringIO(it, newline="\n")) for it in (row.source_code, row.solution))
+        return None if row.patch is None else put_in_fences(row.patch, "diff")
+    old, new = (list(StringIO(text, newline="\n")) for text in (row.source_code, row.solution))
     diff = difflib.unified_diff(old, new, f"a/{row.file}", f"b/{row.file}")
-    return fenced("".join(it if it.endswith("\n") else it + _NO_END for it in diff), "diff")
+    return put_in_fences(
+        "".join(line if line.endswith("\n") else line + _NO_END for line in diff), "diff"
+    )

@@ -69,15 +69,15 @@ class Diff:
     changes_texts_only: bool
 
 
-def diff_in(text: str) -> str:
+def find_diff(text: str) -> str:
     """Return the diff of an answer: the first block with a hunk, or else the first one, or the
     whole text where there is none, or where only that has a hunk."""
-    blocks = [_without_indentation(it[3], it[1]) for it in _FENCE.finditer(text)]
+    blocks = [_drop_indentation(match[3], match[1]) for match in _FENCE.finditer(text)]
     with_hunk = [block for block in blocks if _HUNK.search(block)]
     return next(iter(with_hunk or ([] if _HUNK.search(text) else blocks)), text)
 
 
-def _without_indentation(block: str, indentation: str) -> str:
+def _drop_indentation(block: str, indentation: str) -> str:
     lines = block.split("\n")
     return "\n".join(line.removeprefix(indentation) for line in lines) if indentation else block
 
@@ -88,20 +88,20 @@ def read_diff(text: str) -> Diff:
     stripped = [line.rstrip("\r") for line in lines]
     return Diff(
         text=text + _BLANK_END,
-        changes=tuple(_changes(stripped)),
+        changes=tuple(_read_changes(stripped)),
         well_formed=any(map(_is_new_name, stripped)) and any(map(_NUMBERED.match, stripped)),
         changes_texts_only=not any(line.startswith(_OTHER_CHANGES) for line in stripped),
     )
 
 
-def _changes(lines: Sequence[str]) -> Sequence[Change]:
+def _read_changes(lines: Sequence[str]) -> Sequence[Change]:
     """Return the change of each file. A line is a header only beside the other one: `--- a` may
     also be a line that goes."""
     reader, number = _Reader(), 0
     while number < len(lines):
         line, following = lines[number], lines[number + 1 : number + 2]
         if line.startswith("--- ") and any(map(_is_new_name, following)):
-            reader.begin(_name(line), _name(following[0]))
+            reader.begin(_read_name(line), _read_name(following[0]))
             number += 1
         elif line.startswith("diff --git "):
             reader.end_hunk()
@@ -138,21 +138,21 @@ class _Reader:
 
     def end_hunk(self) -> None:
         if self._hunk:
-            self.changes[-1].hunks.append(Hunk(lines=tuple(_without_blank_end(self._hunk))))
+            self.changes[-1].hunks.append(Hunk(lines=tuple(_drop_blank_end(self._hunk))))
         self._hunk = None
 
     def add(self, line: str) -> None:
         """Add a line of a hunk, or the name of the new file alone; others are passed over."""
         if self._hunk is None:
             if _is_new_name(line):
-                self.changes[-1].names.append(_name(line))
+                self.changes[-1].names.append(_read_name(line))
         elif line[:1] in {" ", "+", "-"}:
             self._hunk.append((line[0], line[1:]))
         elif not line.startswith(_NO_END):
             self._hunk.append((" ", line))
 
 
-def _without_blank_end(hunk: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _drop_blank_end(hunk: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Leave out blank lines behind the last change that no file has to have: answers end so."""
     end = len(hunk)
     while end and hunk[end - 1] == (" ", ""):
@@ -160,6 +160,6 @@ def _without_blank_end(hunk: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return hunk[:end]
 
 
-def _name(header: str) -> str:
+def _read_name(header: str) -> str:
     match = _HEADER.match(header)
     return _DATED.split(match[1])[0].strip().strip('"') if match else ""

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.python_code import parse_python
 from swarm_bench.benchmarks.diffs.applying import PATCH
-from swarm_bench.benchmarks.diffs.unit_tests import fault_of
+from swarm_bench.benchmarks.diffs.unit_tests import find_fault
 from swarm_bench.environments.files import is_inside, is_text
 
 PYTHON, JAVASCRIPT = "python", "javascript"
@@ -55,27 +55,30 @@ class Edit(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_defaults(cls, content: Any) -> Any:
+    def _add_defaults(cls, content: Any) -> Any:
         if not isinstance(content, dict):
             return content
         language = content.get("language") or PYTHON
-        own = {
+        defaults = {
             "file": _FILES.get(language, f"main.{language}"),
             "command": _COMMANDS.get(language, ""),
         }
-        return {**content, **{name: content.get(name) or it for name, it in own.items()}}
+        return {
+            **content,
+            **{name: content.get(name) or default for name, default in defaults.items()},
+        }
 
     @model_validator(mode="after")
     def _has_files(self) -> Self:
         paths = [self.file, *self.files]
-        folders = {str(it) for path in paths for it in PurePosixPath(path).parents}
+        folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
         if not all(map(is_inside, paths)) or len({*paths} - folders) < len(paths):
             raise ValueError("needs files with different paths below one folder; name file")
         if not all(map(is_text, self.every_file.values())):
             raise ValueError("has half a character in a file, which no file can hold")
-        for path, what in ((self.tests_file, "its tests are"), (PATCH, "an answer is")):
+        for path, subject in ((self.tests_file, "its tests are"), (PATCH, "an answer is")):
             if path in paths or path in folders:
-                raise ValueError(f"has a file {path}, where {what} written")
+                raise ValueError(f"has a file {path}, where {subject} written")
         return self
 
     @model_validator(mode="after")
@@ -91,10 +94,10 @@ class Edit(BaseModel):
         except ValueError as error:
             raise ValueError(f"has a command that cannot be read ({error})") from error
         if self.unit_tests and not self.command:
-            tests = parsed(self.unit_tests)
+            tests = parse_python(self.unit_tests)
             if tests is None:
                 raise ValueError("has unit tests that are no Python; give a command that runs them")
-            if fault := fault_of(tests, self.file):
+            if fault := find_fault(tests, self.file):
                 raise ValueError(fault)
         return self
 

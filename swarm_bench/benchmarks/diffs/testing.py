@@ -6,9 +6,9 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.python_code import parse_python
 from swarm_bench.benchmarks.diffs.rows import Edit
-from swarm_bench.benchmarks.diffs.unit_tests import PREAMBLE, exports_of, program_of
+from swarm_bench.benchmarks.diffs.unit_tests import PREAMBLE, find_exports, write_program
 from swarm_bench.core.errors import EnvironmentFailed, HarnessError
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.datasets.swe import texts_at
@@ -19,7 +19,7 @@ _LONGEST_OUTPUT = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tested:
+class UnitTestResult:
     """How tests ended."""
 
     end: str
@@ -28,57 +28,63 @@ class Tested:
     """The end of what they printed, where they failed."""
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         return self.end == "passed"
 
 
-async def end_of_tests(
+async def run_unit_tests(
     environment: Environment, row: Edit, files: Mapping[str, str], timeout: float
-) -> Tested:
+) -> UnitTestResult:
     """Run them. Raises `EnvironmentFailed`."""
     if row.command:
-        inside = {**await _beside(row), **files, **row.tests}
+        inside = {**await _read_checkout(row), **files, **row.tests}
         execution = await run_beside(environment, inside, row.argv, timeout)
         if execution.stopped is not None:
-            return Tested(end="timeout" if execution.stopped == "time" else execution.stopped)
+            return UnitTestResult(
+                end="timeout" if execution.stopped == "time" else execution.stopped
+            )
         if execution.returncode == 0:
-            return Tested(end="passed")
-        return Tested(end="failed", output=_last(execution.stdout, execution.stderr))
-    text, tests = files[row.file], parsed(row.unit_tests)
+            return UnitTestResult(end="passed")
+        return UnitTestResult(end="failed", output=_find_last(execution.stdout, execution.stderr))
+    text, tests = files[row.file], parse_python(row.unit_tests)
     assert tests
-    if parsed(text) is None:
-        return Tested(end="uncompiled")
-    apart = PythonTests(
+    if parse_python(text) is None:
+        return UnitTestResult(end="uncompiled")
+    separate = PythonTests(
         preamble=PREAMBLE,
         candidate=text,
-        exports=exports_of(tests),
-        tests=program_of(row.unit_tests, tests, row.file),
+        exports=find_exports(tests),
+        tests=write_program(row.unit_tests, tests, row.file),
         timeout=timeout,
     )
-    checked = await check(environment, apart)
-    return Tested(end=checked.end, output=None if checked.passed else _last(checked.detail))
-
-
-def _last(*streams: str) -> str | None:
-    """Return the end of what was printed."""
-    return "\n".join(it.strip() for it in streams if it.strip())[-_LONGEST_OUTPUT:] or None
-
-
-def run_beside_answers(rows: Sequence[Edit]) -> Sequence[str]:
-    """Say of how many rows an answer could fake its tests; nothing where of none."""
-    tested = [row for row in rows if row.unit_tests]
-    own = [row for row in tested if row.command]
-    if not own:
-        return ()
-    languages = ", ".join(sorted({row.language for row in own}))
-    apart = " Those of the others run apart." if len(own) < len(tested) else ""
-    return (
-        f"The tests of {len(own)} of {len(rows)} rows ({languages}) run in the process of the "
-        f"answer: one that ends it with exit code 0 passes.{apart}",
+    checked = await check(environment, separate)
+    return UnitTestResult(
+        end=checked.end, output=None if checked.passed else _find_last(checked.detail)
     )
 
 
-async def _beside(row: Edit) -> Mapping[str, str]:
+def _find_last(*streams: str) -> str | None:
+    """Return the end of what was printed."""
+    return (
+        "\n".join(stream.strip() for stream in streams if stream.strip())[-_LONGEST_OUTPUT:] or None
+    )
+
+
+def describe_unsafe_tests(rows: Sequence[Edit]) -> Sequence[str]:
+    """Say of how many rows an answer could fake its tests; nothing where of none."""
+    tested = [row for row in rows if row.unit_tests]
+    with_command = [row for row in tested if row.command]
+    if not with_command:
+        return ()
+    languages = ", ".join(sorted({row.language for row in with_command}))
+    note = " Those of the others run apart." if len(with_command) < len(tested) else ""
+    return (
+        f"The tests of {len(with_command)} of {len(rows)} rows ({languages}) run in the process of "
+        f"the answer: one that ends it with exit code 0 passes.{note}",
+    )
+
+
+async def _read_checkout(row: Edit) -> Mapping[str, str]:
     """Return the files of a checkout, as the tests need them. Raises `EnvironmentFailed`."""
     if row.checkout is None:
         return {}

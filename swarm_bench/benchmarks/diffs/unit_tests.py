@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import PurePosixPath
 
-from swarm_bench.benchmarks.cases.python_code import free_names
+from swarm_bench.benchmarks.cases.python_code import find_free_names
 
 FILE = "_file_"
 """What the answer is called in the program, and in itself."""
@@ -69,57 +69,57 @@ assert _ran, "no test was run"
 """
 
 
-def module_of(file: str) -> str:
+def name_module(file: str) -> str:
     """Return the name by which a file is imported."""
     return ".".join(PurePosixPath(file).with_suffix("").parts)
 
 
-def exports_of(tree: ast.Module) -> tuple[str, ...]:
+def find_exports(tree: ast.Module) -> tuple[str, ...]:
     """Return the names of the answer that the program uses: those that nobody else has."""
-    return FILE, *sorted(free_names(tree) - {FILE})
+    return FILE, *sorted(find_free_names(tree) - {FILE})
 
 
-def program_of(tests: str, tree: ast.Module, file: str) -> str:
+def write_program(tests: str, tree: ast.Module, file: str) -> str:
     """Return a program that fails where one of the tests does, and where none is run; `tree` are
     the tests, parsed."""
-    first, *rest = module_of(file).split(".")
+    first, *inner = name_module(file).split(".")
     return _RUN.format(
         first=first,
-        rest=rest,
-        module=module_of(file),
+        rest=inner,
+        module=name_module(file),
         tests=tests,
         has_cases="unittest" in tests,
         is_async="async" in tests,
         runs_at_once=_runs_at_once(tree),
-        used_at_once=_used_at_once(tree),
+        used_at_once=_find_used_at_once(tree),
     )
 
 
-def fault_of(tree: ast.Module, file: str) -> str | None:
+def find_fault(tree: ast.Module, file: str) -> str | None:
     """Return why tests would not run, as a clause on the row; `None` for those that do."""
-    return next(chain(_missing(tree, module_of(file)), _not_run(tree)), None)
+    return next(chain(_find_missing(tree, name_module(file)), _find_not_run(tree)), None)
 
 
-def _missing(tree: ast.Module, module: str) -> Iterator[str]:
+def _find_missing(tree: ast.Module, module: str) -> Iterator[str]:
     """Yield what the tests need, and what does not cross."""
-    own = {module.partition(".")[0]}
-    for name in _imported(tree):
-        if name.partition(".")[0] not in own | sys.stdlib_module_names:
+    own_modules = {module.partition(".")[0]}
+    for name in _find_imported(tree):
+        if name.partition(".")[0] not in own_modules | sys.stdlib_module_names:
             yield (
                 f"has unit tests that import {name or 'by a relative name'}, which they cannot: "
                 f"they have {module} and Python's own library; give a command that runs them"
             )
-    for name in _classes(tree, module):
+    for name in _find_classes(tree, module):
         yield (
             f"has unit tests that need {name} as a class, which is in another process; catch "
             "Exception, look at values, or give a command that runs them"
         )
 
 
-def _not_run(tree: ast.Module) -> Iterator[str]:
+def _find_not_run(tree: ast.Module) -> Iterator[str]:
     """Yield what looks like a test, and would not run."""
-    used, runs = _used_at_once(tree), _runs_at_once(tree)
-    cases = _test_cases(tree)
+    used, runs = _find_used_at_once(tree), _runs_at_once(tree)
+    cases = _find_test_cases(tree)
     for node in tree.body:
         if isinstance(node, _FUNCTIONS) and node.name.startswith("test"):
             if _is_generator(node):
@@ -144,49 +144,49 @@ def _not_run(tree: ast.Module) -> Iterator[str]:
         )
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _find_imported(tree: ast.Module) -> Iterator[str]:
     """Yield the modules that are imported in any case."""
     for node in tree.body:
         if isinstance(node, ast.Import):
-            yield from (it.name for it in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield "" if node.level else node.module or ""
 
 
-def _classes(tree: ast.Module, module: str) -> Iterator[str]:
+def _find_classes(tree: ast.Module, module: str) -> Iterator[str]:
     """Yield what is to be a class in the tests, and is one of the file's."""
-    own, modules = free_names(tree), set[str]()
+    names, modules = find_free_names(tree), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == module:
-            own = own | {it.asname or it.name for it in node.names}
+            names = names | {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
-            modules |= {it.asname or it.name for it in node.names if it.name == module}
+            modules |= {alias.asname or alias.name for alias in node.names if alias.name == module}
     for node in ast.walk(tree):
-        for it in _as_classes(node):
-            text = ast.unparse(it)
-            if text in own or text.rpartition(".")[0] in modules:
+        for kind in _find_class_expressions(node):
+            text = ast.unparse(kind)
+            if text in names or text.rpartition(".")[0] in modules:
                 yield text
 
 
-def _as_classes(node: ast.AST) -> Iterator[ast.expr]:
+def _find_class_expressions(node: ast.AST) -> Iterator[ast.expr]:
     """Yield the expressions of a node that have to be classes."""
     match node:
         case ast.ClassDef(bases=bases):
             yield from bases
-        case ast.ExceptHandler(type=ast.Tuple(elts=every)):
-            yield from every
+        case ast.ExceptHandler(type=ast.Tuple(elts=kinds)):
+            yield from kinds
         case ast.ExceptHandler(type=ast.expr() as kind):
             yield kind
         case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind]):
             yield from kind.elts if isinstance(kind, ast.Tuple) else [kind]
-        case ast.Call(func=ast.Attribute(attr=name), args=[first, *others]):
+        case ast.Call(func=ast.Attribute(attr=name), args=[first, *remaining]):
             if name.startswith("assertRaises"):
                 yield from first.elts if isinstance(first, ast.Tuple) else [first]
             elif name in ("assertIsInstance", "assertNotIsInstance"):
-                yield from others[:1]
+                yield from remaining[:1]
 
 
-def _test_cases(tree: ast.Module) -> set[str]:
+def _find_test_cases(tree: ast.Module) -> set[str]:
     """Return the classes that are, or may be, test cases of unittest."""
     cases = set[str]()
     for node in tree.body:
@@ -199,33 +199,33 @@ def _test_cases(tree: ast.Module) -> set[str]:
 
 def _runs_at_once(tree: ast.Module) -> bool:
     """Tell whether the file itself asserts something, or calls what it has or imports."""
-    callable_names = _names_of(tree)
-    for node in _at_once(tree):
+    callable_names = _find_callables(tree)
+    for node in _walk_at_once(tree):
         if isinstance(node, ast.Assert | ast.Raise):
             return True
         if isinstance(node, ast.Call):
-            called = node.func
-            if isinstance(called, ast.Name) and called.id in callable_names - {"main"}:
+            function = node.func
+            if isinstance(function, ast.Name) and function.id in callable_names - {"main"}:
                 return True
-            if isinstance(called, ast.Attribute) and called.attr.startswith("assert"):
+            if isinstance(function, ast.Attribute) and function.attr.startswith("assert"):
                 return True
     return False
 
 
-def _names_of(tree: ast.Module) -> set[str]:
+def _find_callables(tree: ast.Module) -> set[str]:
     """Return the functions that a file defines, and what it imports by name."""
-    names = {it.name for it in tree.body if isinstance(it, _FUNCTIONS)}
+    names = {statement.name for statement in tree.body if isinstance(statement, _FUNCTIONS)}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
-            names |= {it.asname or it.name for it in node.names}
+            names |= {alias.asname or alias.name for alias in node.names}
     return names
 
 
-def _used_at_once(tree: ast.Module) -> set[str]:
-    return {it.id for it in _at_once(tree) if isinstance(it, ast.Name)}
+def _find_used_at_once(tree: ast.Module) -> set[str]:
+    return {node.id for node in _walk_at_once(tree) if isinstance(node, ast.Name)}
 
 
-def _at_once(tree: ast.Module) -> Iterator[ast.AST]:
+def _walk_at_once(tree: ast.Module) -> Iterator[ast.AST]:
     """Yield what is executed when the file is."""
     for node in tree.body:
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
@@ -237,16 +237,16 @@ def _is_test(node: ast.stmt) -> bool:
 
 
 def _is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    inner = [it for node in function.body for it in _within(node)]
-    return any(isinstance(it, ast.Yield | ast.YieldFrom) for it in inner)
+    inner = [child for node in function.body for child in _walk_function(node)]
+    return any(isinstance(child, ast.Yield | ast.YieldFrom) for child in inner)
 
 
-def _within(node: ast.AST) -> Iterator[ast.AST]:
+def _walk_function(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what belongs to a function, without functions in it."""
     yield node
     if not isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
         for child in ast.iter_child_nodes(node):
-            yield from _within(child)
+            yield from _walk_function(child)
 
 
 def _needs(arguments: ast.arguments) -> bool:

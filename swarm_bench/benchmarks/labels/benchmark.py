@@ -9,13 +9,13 @@ from pydantic import BaseModel, Field, field_validator
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut
 from swarm_bench.benchmarks.labels.metrics import (
-    ANSWERED,
+    ANSWER_KEY,
     CORRECT,
     COUNTS,
     NO_LABEL,
     RIGHT,
-    confusion_counts,
-    label_metrics,
+    make_confusion_counts,
+    make_label_metrics,
 )
 from swarm_bench.benchmarks.labels.tasks import TASKS, Name, Task
 from swarm_bench.core.metric import Metric
@@ -81,7 +81,7 @@ class Labels(ModelBenchmark):
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Ask for one of the labels and nothing else."""
-        text, label = self._prompt(case), case.row.label
+        text, label = self._write_prompt(case), case.row.label
         if way == "text":
             return Ask(prompt=text, sampling=self.sampling(_STOP), reference=f" {label}")
         turn = Turn(role="user", text=text)
@@ -90,29 +90,29 @@ class Labels(ModelBenchmark):
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the first label of the answer; nothing where there is none."""
         text = cut(completion, (_STOP,)) if way == "text" else completion.text
-        return self._task.label_in(text, values=completion.whole) or ""
+        return self._task.find_label(text, values=completion.whole) or ""
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Hold the label against that of the row."""
-        right, answered = case.row.label, prediction or None
+        right, answer = case.row.label, prediction or None
         return {
-            CORRECT: answered == right,
-            NO_LABEL: answered is None,
+            CORRECT: answer == right,
+            NO_LABEL: answer is None,
             RIGHT: right,
-            ANSWERED: answered,
-            COUNTS: confusion_counts(self._task.labels, right, answered),
+            ANSWER_KEY: answer,
+            COUNTS: make_confusion_counts(self._task.labels, right, answer),
         }
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
         """Return accuracy, and precision, recall and F1 of all labels and of yes."""
-        return label_metrics(
-            tuple(dict.fromkeys(it for task in TASKS.values() for it in task.labels))
+        return make_label_metrics(
+            tuple(dict.fromkeys(label for task in TASKS.values() for label in task.labels))
         )
 
     def lesson(self, case: RowCase) -> str:
         """Return the question with its answer."""
-        return f"{self._prompt(case)} {case.row.label}"
+        return f"{self._write_prompt(case)} {case.row.label}"
 
     def reference(self, case: RowCase) -> str | None:
         """Return the right label."""
@@ -122,7 +122,7 @@ class Labels(ModelBenchmark):
     def _task(self) -> Task:
         return TASKS[self.task]
 
-    def _prompt(self, case: RowCase) -> str:
+    def _write_prompt(self, case: RowCase) -> str:
         labels = ", ".join(self._task.labels)
         return (
             f"{self._task.question}\nAnswer with one of these words and nothing else: {labels}.\n\n"

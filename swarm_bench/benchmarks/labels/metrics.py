@@ -13,16 +13,16 @@ CORRECT = "correct"
 """Key of a score, as are the next."""
 NO_LABEL = "no_label"
 RIGHT = "right"
-ANSWERED = "answered"
+ANSWER_KEY = "answered"
 COUNTS = "confusion"
 
 
-def confusion_counts(labels: Sequence[str], right: str, answered: str | None) -> list[int]:
+def make_confusion_counts(labels: Sequence[str], right: str, answer: str | None) -> list[int]:
     """Count one answer: for each right label each answered one, and at the end for each right
     label that none was answered."""
     number, row = len(labels), labels.index(right)
     counts = [0] * (number * number + number)
-    at = number * number + row if answered is None else number * row + labels.index(answered)
+    at = number * number + row if answer is None else number * row + labels.index(answer)
     counts[at] = 1
     return counts
 
@@ -34,12 +34,12 @@ class _Label:
     hits: float
     right: float
     """How often it was right."""
-    answered: float
+    answers: float
 
     @property
     def precision(self) -> float | None:
         """Of the answers; `None` where it was not answered."""
-        return self.hits / self.answered if self.answered > 0 else None
+        return self.hits / self.answers if self.answers > 0 else None
 
     @property
     def recall(self) -> float | None:
@@ -49,42 +49,50 @@ class _Label:
     @property
     def f1(self) -> float | None:
         """The harmonic mean of both; `None` where it was neither right nor answered."""
-        both = self.right + self.answered
-        return 2 * self.hits / both if both > 0 else None
+        total = self.right + self.answers
+        return 2 * self.hits / total if total > 0 else None
 
 
-def _of_labels(counts: Sequence[float]) -> list[_Label]:
+def _count_labels(counts: Sequence[float]) -> list[_Label]:
     number = (isqrt(4 * len(counts) + 1) - 1) // 2
     rows = [counts[number * at : number * (at + 1)] for at in range(number)]
     return [
         _Label(
             hits=rows[at][at],
             right=sum(rows[at]) + counts[number * number + at],
-            answered=sum(row[at] for row in rows),
+            answers=sum(row[at] for row in rows),
         )
         for at in range(number)
     ]
 
 
-def _macro(figure: Callable[[_Label], float | None]) -> Callable[[Sequence[float]], float | None]:
-    def of(counts: Sequence[float]) -> float | None:
-        occurring = [it for it in _of_labels(counts) if it.right > 0 or it.answered > 0]
-        figures = [figure(it) or 0.0 for it in occurring]  # as the evaluators of the originals do
+def _make_macro(
+    figure: Callable[[_Label], float | None],
+) -> Callable[[Sequence[float]], float | None]:
+    def compute(counts: Sequence[float]) -> float | None:
+        occurring = [
+            label for label in _count_labels(counts) if label.right > 0 or label.answers > 0
+        ]
+        figures = [
+            figure(label) or 0.0 for label in occurring
+        ]  # as the evaluators of the originals do
         return sum(figures) / len(figures) if figures else None
 
-    return of
+    return compute
 
 
-def _binary(figure: Callable[[_Label], float | None]) -> Callable[[Sequence[float]], float | None]:
-    def of(counts: Sequence[float]) -> float | None:
-        labels = _of_labels(counts)
+def _make_binary(
+    figure: Callable[[_Label], float | None],
+) -> Callable[[Sequence[float]], float | None]:
+    def compute(counts: Sequence[float]) -> float | None:
+        labels = _count_labels(counts)
         is_binary = len(labels) == 2 and labels[1].right > 0
         return figure(labels[1]) if is_binary else None
 
-    return of
+    return compute
 
 
-def label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
+def make_label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
     """Declare the figures; `labels` are those of all tasks."""
     return (
         Metric(
@@ -99,11 +107,19 @@ def label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
             read=of_answer(CORRECT),
             relative=False,
             compared=True,
-            confusion=Confusion(labels=labels, read=_pair),
+            confusion=Confusion(labels=labels, read=_read_pair),
             column=Column(title="Right"),
         ),
-        *(_figure(f"macro_{it}", f"Macro {_TITLES[it]}", _MACRO, _macro(_OF[it])) for it in _OF),
-        *(_figure(it, _TITLES[it].capitalize(), _BINARY, _binary(_OF[it])) for it in _OF),
+        *(
+            _make_figure(
+                f"macro_{name}", f"Macro {_TITLES[name]}", _MACRO, _make_macro(_FIGURES[name])
+            )
+            for name in _FIGURES
+        ),
+        *(
+            _make_figure(name, _TITLES[name].capitalize(), _BINARY, _make_binary(_FIGURES[name]))
+            for name in _FIGURES
+        ),
         Metric(
             key=NO_LABEL,
             title="No label",
@@ -117,7 +133,7 @@ def label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
     )
 
 
-_OF: Mapping[str, Callable[[_Label], float | None]] = {
+_FIGURES: Mapping[str, Callable[[_Label], float | None]] = {
     "precision": lambda label: label.precision,
     "recall": lambda label: label.recall,
     "f1": lambda label: label.f1,
@@ -130,8 +146,8 @@ _BINARY = (
 )
 
 
-def _figure(
-    key: str, title: str, definition: str, of: Callable[[Sequence[float]], float | None]
+def _make_figure(
+    key: str, title: str, definition: str, compute: Callable[[Sequence[float]], float | None]
 ) -> Metric:
     return Metric(
         key=key,
@@ -141,12 +157,12 @@ def _figure(
         better=Better.HIGHER,
         definition=definition,
         counts=counts_of(COUNTS),
-        of_counts=of,
+        of_counts=compute,
         relative=False,
     )
 
 
-def _pair(record: Any) -> tuple[str, str | None] | None:
+def _read_pair(record: Any) -> tuple[str, str | None] | None:
     scores = record.scores or {}
-    right, answered = scores.get(RIGHT), scores.get(ANSWERED)
-    return (right, answered) if isinstance(right, str) else None
+    right, answer = scores.get(RIGHT), scores.get(ANSWER_KEY)
+    return (right, answer) if isinstance(right, str) else None

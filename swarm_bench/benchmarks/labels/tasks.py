@@ -14,7 +14,7 @@ _GROWTH = ("constant", "logn", "linear", "nlogn", "quadratic", "cubic", "exponen
 _EXPONENTIAL = {"np": "exponential", "exponential/np": "exponential"}
 
 
-def _one_of(
+def _make_validator(
     labels: tuple[str, ...], values: Mapping[str, str], expected: str
 ) -> Callable[[Any], str]:
     def label(value: Any) -> str:
@@ -28,9 +28,12 @@ def _one_of(
     return label
 
 
-YesOrNo = Annotated[str, BeforeValidator(_one_of((YES, NO), _YES_OR_NO, "0 or 1"))]
+YesOrNo = Annotated[str, BeforeValidator(_make_validator((YES, NO), _YES_OR_NO, "0 or 1"))]
 Growth = Annotated[
-    str, BeforeValidator(_one_of(_GROWTH, _EXPONENTIAL, f"one of {', '.join((*_GROWTH, 'np'))}"))
+    str,
+    BeforeValidator(
+        _make_validator(_GROWTH, _EXPONENTIAL, f"one of {', '.join((*_GROWTH, 'np'))}")
+    ),
 ]
 
 
@@ -130,14 +133,14 @@ class Task:
     values: Mapping[str, str] = field(default_factory=dict)
     """What data and files of predictions have for a label, other than its word."""
 
-    def label_in(self, text: str, *, values: bool) -> str | None:
+    def find_label(self, text: str, *, values: bool) -> str | None:
         """Return the first label of a text; `None` for none. With `values` also those that data
         have, of which a number is the whole text: in prose, or in another number, it is none."""
         text = text.strip().lower()
         if values and text in self.values:
             return self.values[text]
-        others = (it for it in self.values if not it.isdigit()) if values else ()
-        names = [*self.labels, *others]
+        extra = (value for value in self.values if not value.isdigit()) if values else ()
+        names = [*self.labels, *extra]
         pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         match = re.search(rf"(?<!\w)_{{0,2}}({pattern})_{{0,2}}(?!\w)", text)
         return None if match is None else self.values.get(match[1], match[1])

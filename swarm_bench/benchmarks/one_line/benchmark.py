@@ -14,8 +14,8 @@ from swarm_bench.benchmarks.cases.role import (
     Tools,
     counts_of,
 )
-from swarm_bench.benchmarks.cases.texts import program
-from swarm_bench.benchmarks.one_line.shots import MARK, Shots, without_mark
+from swarm_bench.benchmarks.cases.texts import find_program
+from swarm_bench.benchmarks.one_line.shots import MARK, Shots, check_mark
 from swarm_bench.core.metric import Better, Column, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.scoring.texts.bleu import bleu_counts, corpus_bleu
@@ -24,7 +24,7 @@ STOP = "\n"
 _MARKS = 3
 _PARITY_BLANKS = " " * 19
 _COUNTS, _EXACT = "bleu_counts", "exact"
-_ALONE = "Answer with that line alone."
+_LINE_ALONE = "Answer with that line alone."
 
 _BLEU = Metric(
     key="bleu",
@@ -71,7 +71,7 @@ class Line(BaseModel):
             raise ValueError("has nothing to ask")
         if not self.answer.strip():
             raise ValueError("has no answer, as those of a part whose answers are not published")
-        without_mark(self.text)
+        check_mark(self.text)
         return self
 
 
@@ -100,7 +100,7 @@ class OneLine(ModelBenchmark):
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row: its number, as other harnesses count them."""
         return (
-            RowCase(id=str(number), title=_title(row.text), group=row.group, row=row)
+            RowCase(id=str(number), title=_make_title(row.text), group=row.group, row=row)
             for number, row in enumerate(rows)
         )
 
@@ -118,8 +118,12 @@ class OneLine(ModelBenchmark):
         """Show two examples, and ask for the third line."""
         answer = case.row.answer
         if way == "chat":
-            return Ask(prompt=self._turns(case.row), sampling=self.sampling(), reference=answer)
-        return Ask(prompt=self._prompt(case.row), sampling=self.sampling(STOP), reference=answer)
+            return Ask(
+                prompt=self._make_turns(case.row), sampling=self.sampling(), reference=answer
+            )
+        return Ask(
+            prompt=self._write_prompt(case.row), sampling=self.sampling(STOP), reference=answer
+        )
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the first line that is not empty; of a file, behind the prompt that it may
@@ -127,7 +131,7 @@ class OneLine(ModelBenchmark):
         text = completion.text
         if completion.whole and text.count(MARK) >= _MARKS:
             text = text.split(MARK, _MARKS)[-1]
-        text = (program(text, self.languages) if way == "chat" else text).strip()
+        text = (find_program(text, self.languages) if way == "chat" else text).strip()
         line = text if self.parity else text.partition("\n")[0].rstrip()
         quoted = way == "chat" and len(line) > 1 and line[0] == line[-1] == "`"
         return line.strip("`") if quoted else line
@@ -147,25 +151,25 @@ class OneLine(ModelBenchmark):
 
     def lesson(self, case: RowCase) -> str:
         """Return the sentence and its line, as they stand in a prompt."""
-        return "".join(self._examples([(case.row.text, f"{case.row.answer}\n")]))
+        return "".join(self._write_examples([(case.row.text, f"{case.row.answer}\n")]))
 
     def reference(self, case: RowCase) -> str | None:
         """Return the line of the data set."""
         return str(case.row.answer)
 
-    def _prompt(self, row: Line) -> str:
-        shown = [*self.shots.pairs, (row.text, None)]
-        return "".join((self.instruction, "\n", *self._examples(shown)))
+    def _write_prompt(self, row: Line) -> str:
+        pairs = [*self.shots.pairs, (row.text, None)]
+        return "".join((self.instruction, "\n", *self._write_examples(pairs)))
 
-    def _examples(self, pairs: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+    def _write_examples(self, pairs: Iterable[tuple[str, str | None]]) -> Iterator[str]:
         end = f"{_PARITY_BLANKS}\n" if self.parity else "\n"
         for text, answer in pairs:
             yield f"\nInstruction:\n{text}{end}{MARK}"
             if answer is not None:
                 yield answer + end.removesuffix("\n")
 
-    def _turns(self, row: Line) -> tuple[Turn, ...]:
-        head = f"{self.instruction}\n{_ALONE}\n\n"
+    def _make_turns(self, row: Line) -> tuple[Turn, ...]:
+        head = f"{self.instruction}\n{_LINE_ALONE}\n\n"
         turns = list[Turn]()
         for text, answer in self.shots.pairs:
             turns += [
@@ -175,5 +179,5 @@ class OneLine(ModelBenchmark):
         return (*turns, Turn(role="user", text=row.text))
 
 
-def _title(text: str) -> str:
+def _make_title(text: str) -> str:
     return " ".join(text.split())[:100]

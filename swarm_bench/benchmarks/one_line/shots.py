@@ -8,7 +8,7 @@ MARK = "Solution:\n"
 """Stands before each answer: those of the two examples, and the one that is asked."""
 
 
-def without_mark(text: str) -> str:
+def check_mark(text: str) -> str:
     """Return a text that stands in a prompt. Raises `ValueError` for one with the mark, which tells
     the answer from the prompt."""
     if MARK in f"{text}\n":
@@ -16,7 +16,7 @@ def without_mark(text: str) -> str:
     return text
 
 
-Text = Annotated[str, Field(min_length=1), AfterValidator(without_mark)]
+Text = Annotated[str, Field(min_length=1), AfterValidator(check_mark)]
 
 
 class Shots(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED, answer_share
-from swarm_bench.benchmarks.cases.python_code import definitions
+from swarm_bench.benchmarks.cases.python_code import find_definitions
 from swarm_bench.benchmarks.cases.role import (
     ModelBenchmark,
     RowCase,
@@ -16,10 +16,10 @@ from swarm_bench.benchmarks.cases.role import (
     Tools,
     of_score,
 )
-from swarm_bench.benchmarks.cases.texts import program
-from swarm_bench.benchmarks.diffs.benchmark import fenced
+from swarm_bench.benchmarks.cases.texts import find_program
+from swarm_bench.benchmarks.diffs.benchmark import put_in_fences
 from swarm_bench.benchmarks.diffs.rows import PYTHON
-from swarm_bench.benchmarks.diffs.testing import end_of_tests, run_beside_answers
+from swarm_bench.benchmarks.diffs.testing import describe_unsafe_tests, run_unit_tests
 from swarm_bench.benchmarks.prompts.rows import Task
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
@@ -65,7 +65,7 @@ class Prompted(ModelBenchmark):
             f"{without} of {len(rows)} rows {have} no unit tests, so that nobody knows whether "
             "answers to them are correct."
         )
-        return [*([unknown] if without else ()), *run_beside_answers(rows)]
+        return [*([unknown] if without else ()), *describe_unsafe_tests(rows)]
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Ask the task, behind the prompt."""
@@ -73,9 +73,9 @@ class Prompted(ModelBenchmark):
         if system := self.system(case):
             turns.insert(0, Turn(role="system", text=system))
         row = case.row
-        right = None if row.solution is None else fenced(row.solution, row.language)
+        right = None if row.solution is None else put_in_fences(row.solution, row.language)
         return Ask(
-            prompt=tuple(turns), sampling=self.sampling(), reference=right, files=files_of(row)
+            prompt=tuple(turns), sampling=self.sampling(), reference=right, files=list_files(row)
         )
 
     def system(self, case: RowCase) -> str:
@@ -85,8 +85,8 @@ class Prompted(ModelBenchmark):
     def task(self, case: RowCase) -> str:
         """Return what is asked."""
         row = case.row
-        files = files_of(row).items()
-        texts = (f"The file {name}:\n{fenced(it, row.language)}" for name, it in files)
+        files = list_files(row).items()
+        texts = (f"The file {name}:\n{put_in_fences(text, row.language)}" for name, text in files)
         return "\n\n".join([row.prompt, *texts])
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
@@ -100,9 +100,9 @@ class Prompted(ModelBenchmark):
         if not row.unit_tests:
             return {PASSED: None, "end": None, CHECKS: checks}
         assert tools.environment
-        files = {**row.every_file, row.file: _code(row, prediction)}
-        tested = await end_of_tests(tools.environment, row, files, self.timeout)
-        return {PASSED: tested.passed, **vars(tested), CHECKS: checks}
+        files = {**row.every_file, row.file: _find_code(row, prediction)}
+        tested = await run_unit_tests(tools.environment, row, files, self.timeout)
+        return {PASSED: tested.has_passed, **vars(tested), CHECKS: checks}
 
     async def score_none(self, case: RowCase, tools: Tools) -> Scores | None:
         """Score an empty answer, of which a judge has nothing to say."""
@@ -128,15 +128,15 @@ def check_varied(models: Iterable[Arm], names: Iterable[str]) -> None:
             )
 
 
-def files_of(row: Task) -> dict[str, str]:
+def list_files(row: Task) -> dict[str, str]:
     """Return the files that a task is about."""
     return row.every_file if row.source_code else row.files
 
 
-def _code(row: Task, answer: str) -> str:
+def _find_code(row: Task, answer: str) -> str:
     if row.language != PYTHON:
-        return program(answer, (row.language, PurePosixPath(row.file).suffix[1:]))
-    return program(answer, names=definitions(row.solution or row.source_code))
+        return find_program(answer, (row.language, PurePosixPath(row.file).suffix[1:]))
+    return find_program(answer, names=find_definitions(row.solution or row.source_code))
 
 
 CORRECT = answer_share(PASSED, "Correct", "Share of the answers that pass the tests of the row.")

@@ -16,12 +16,12 @@ from swarm_bench.benchmarks.prompts.common import (
     Prompted,
     check_varied,
 )
-from swarm_bench.benchmarks.prompts.judging import opinion
+from swarm_bench.benchmarks.prompts.judging import ask_opinion
 from swarm_bench.benchmarks.prompts.texts import (
     PromptText,
-    asked_by,
+    fill_prompts,
+    join_system,
     read_texts,
-    system_of,
 )
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Better, Metric, Style
@@ -63,42 +63,46 @@ class PromptEvaluation(Prompted):
         Raises `UsageError`."""
         check_varied(models, ("combined", "texts"))
         parts: dict[str, tuple[PromptText, ...]] = {NONE: ()}
-        for it in self.texts:
-            if it.name in (NONE, ALL):
-                raise UsageError(f"An arm is called {it.name}; give the file as ./{it.name}")
-            parts[it.name] = (it,)
+        for text in self.texts:
+            if text.name in (NONE, ALL):
+                raise UsageError(f"An arm is called {text.name}; give the file as ./{text.name}")
+            parts[text.name] = (text,)
         if self.combined and len(self.texts) > 1:
             parts[ALL] = self.texts
-        made = dict[str, Arm]()
+        arms_by_name = dict[str, Arm]()
         for model in models:
-            plain = _without_prompts(model)
+            plain = _drop_prompts(model)
             none = f"{plain.name} {NONE}"
-            own = [_with(plain, f"{plain.name} {name}", texts) for name, texts in parts.items()]
+            model_arms = [
+                _make_arm(plain, f"{plain.name} {name}", texts) for name, texts in parts.items()
+            ]
             if plain is not model:
-                own.append(_with(model, model.name, self._varied(model)))
-            against = {"against": none if len(own) > 1 else None}  # otherwise models are compared
-            made |= {it.name: it.model_copy(update=against) for it in own}
-        return list(made.values())
+                model_arms.append(_make_arm(model, model.name, self._read_varied(model)))
+            against = {
+                "against": none if len(model_arms) > 1 else None
+            }  # otherwise models are compared
+            arms_by_name |= {arm.name: arm.model_copy(update=against) for arm in model_arms}
+        return list(arms_by_name.values())
 
-    def _varied(self, model: Arm) -> tuple[PromptText, ...]:
+    def _read_varied(self, model: Arm) -> tuple[PromptText, ...]:
         """Return the texts of an arm that `--vary` gives prompts of its own."""
-        named = {name: it for name, it in model.properties.items() if name in _FILES}
-        return PromptEvaluation(**named).texts
+        properties = {name: value for name, value in model.properties.items() if name in _FILES}
+        return PromptEvaluation(**properties).texts
 
     def system(self, case: RowCase) -> str:
         """Return the system prompt with the rules that fit."""
-        return system_of(self.texts, self.systemPrompt, case.row.file)
+        return join_system(self.texts, self.systemPrompt, case.row.file)
 
     def task(self, case: RowCase) -> str:
         """Return what is asked, within the prompt files."""
-        return asked_by(self.texts, super().task(case))
+        return fill_prompts(self.texts, super().task(case))
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Run tests, hold checks against the answer, and ask the judge."""
         scores = await super().score(case, prediction, tools)
         if tools.judge is None:
             return {**scores, QUALITY: None}
-        quality = (await opinion(tools.judge, super().task(case), prediction)).quality
+        quality = (await ask_opinion(tools.judge, super().task(case), prediction)).quality
         return {**scores, QUALITY: quality}
 
     @classmethod
@@ -107,34 +111,36 @@ class PromptEvaluation(Prompted):
         return (CORRECT, CHECKED, MARKED, _READ, _PER_TOKENS)
 
 
-def _without_prompts(model: Arm) -> Arm:
+def _drop_prompts(model: Arm) -> Arm:
     """Return a model without what `--vary` has for its prompts; as it is where that is nothing."""
-    kept = {name: it for name, it in model.properties.items() if name not in _PROMPTS}
-    if len(kept) == len(model.properties):
+    remaining = {name: value for name, value in model.properties.items() if name not in _PROMPTS}
+    if len(remaining) == len(model.properties):
         return model
     assigned = "".join(f"( {re.escape(name)}=.*)" for name in model.properties)
     match = re.fullmatch(rf"(.*?){assigned}", model.name, re.DOTALL)
     assert match
     texts = zip(model.properties, match.groups()[1:], strict=True)
-    name = match[1] + "".join(text for name, text in texts if name in kept)
-    return Arm(name=name, model=model.model, properties=kept)
+    name = match[1] + "".join(text for name, text in texts if name in remaining)
+    return Arm(name=name, model=model.model, properties=remaining)
 
 
-def _with(model: Arm, name: str, texts: Sequence[PromptText]) -> Arm:
+def _make_arm(model: Arm, name: str, texts: Sequence[PromptText]) -> Arm:
     plain = [text.model_dump(mode="json") for text in texts]
     properties = {**model.properties, "texts": plain}
     return Arm(name=name, model=model.model, properties=properties)
 
 
-def _tokens_read(record: ModelRecord) -> float | None:
+def _count_tokens_read(record: ModelRecord) -> float | None:
     if record.input_tokens is None:
         return None
-    return sum(it or 0 for it in (record.input_tokens, record.cache_read, record.cache_create))
+    return sum(
+        tokens or 0 for tokens in (record.input_tokens, record.cache_read, record.cache_create)
+    )
 
 
 def _right_and_read(record: ModelRecord) -> Sequence[float] | None:
     """Return whether an answer is right, and how many tokens were read for it."""
-    passed, tokens = (record.scores or {}).get(PASSED), _tokens_read(record)
+    passed, tokens = (record.scores or {}).get(PASSED), _count_tokens_read(record)
     return [int(passed), tokens] if isinstance(passed, bool) and tokens is not None else None
 
 
@@ -150,7 +156,7 @@ _READ = Metric(
     style=Style.AVERAGE,
     better=Better.LOWER,
     definition="By the model for an answer, prompts included, cached or not: what a prompt adds.",
-    read=_tokens_read,
+    read=_count_tokens_read,
     relative=False,
     compared=True,
 )

@@ -65,26 +65,26 @@ class _Head(BaseModel):
 
     @field_validator("globs", mode="before")
     @classmethod
-    def _in_line(cls, value: Any) -> Any:
+    def _split_line(cls, value: Any) -> Any:
         if isinstance(value, str):
             return [] if value in _NOTHING else _IN_LINE.findall(value)
         return value
 
     @field_validator("alwaysApply", mode="before")
     @classmethod
-    def _of_nothing(cls, value: object) -> object:
+    def _read_nothing(cls, value: object) -> object:
         return None if value in _NOTHING else value
 
 
 def read_texts(rules: Iterable[str], prompts: Iterable[str]) -> tuple[PromptText, ...]:
     """Read files of rules and prompt files. Raises `ConfigError`."""
     texts = (*map(_read_rules, rules), *map(_read_prompt, prompts))
-    if empty := next((it.name for it in texts if not it.text), None):
+    if empty := next((text.name for text in texts if not text.text), None):
         raise ConfigError(f"{empty} has no text; omit it")
-    names = [it.name for it in texts]
+    names = [text.name for text in texts]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"{twice} is named twice among rules and prompts; name it once")
-    places = prod(len(_GAP.findall(it.text)) or 1 for it in texts if it.kind == "prompt")
+    places = prod(len(_GAP.findall(text.text)) or 1 for text in texts if text.kind == "prompt")
     if places > _MOST_PLACES:
         raise ConfigError(
             f"The prompt files put a task in {places:,} places, as each is put around the ones "
@@ -100,11 +100,11 @@ def _read_rules(path: str) -> PromptText:
     if match is None and _OPEN.match(text):
         raise ConfigError(f"{path}: its front matter has no end; close it with a line of ---")
     try:
-        head = _Head.model_validate(_yaml(match[1]) or {}) if match else _Head()
+        head = _Head.model_validate(_read_yaml(match[1]) or {}) if match else _Head()
     except (yaml.YAMLError, ValidationError) as error:
-        why = first_clause(error) if isinstance(error, ValidationError) else "is no YAML"
-        raise ConfigError(f"{path}: its front matter {why}; fix the file") from error
-    globs = _globs(path, map(str.strip, head.globs))
+        clause = first_clause(error) if isinstance(error, ValidationError) else "is no YAML"
+        raise ConfigError(f"{path}: its front matter {clause}; fix the file") from error
+    globs = _expand_globs(path, map(str.strip, head.globs))
     if head.alwaysApply is False and not globs:
         raise ConfigError(
             f"{path}: these rules apply to no file, as alwaysApply is false and globs are missing; "
@@ -123,7 +123,7 @@ def _read_prompt(path: str) -> PromptText:
     text = _read(path)
     head = _PREAMBLE.match(text)
     body = text[head.end() :] if head and _is_for_programs(head) else text
-    unknown = [it.strip() for it in _GAP.findall(body) if it.strip() != _INPUT]
+    unknown = [gap.strip() for gap in _GAP.findall(body) if gap.strip() != _INPUT]
     if unknown:
         raise ConfigError(
             f"{path}: nothing is put in the place of {{{{{{ {unknown[0]} }}}}}}; only "
@@ -143,64 +143,64 @@ def _is_for_programs(head: re.Match[str]) -> bool:
     one only behind such a line: it may be a heading."""
     begins_with_dashes, text = head.groups()
     try:
-        content = _yaml(text)
+        content = _read_yaml(text)
     except yaml.YAMLError:
         return False
     is_empty = content is None and bool(begins_with_dashes or not text.strip())
     return is_empty or isinstance(content, dict)
 
 
-def _yaml(text: str) -> Any:
+def _read_yaml(text: str) -> Any:
     """Read front matter; its values stay texts, of which none is a bad date or number. Raises
     `YAMLError`."""
-    text = _STAR.sub(_quoted, _NOTES.sub(r"\1: ''\n", text))
+    text = _STAR.sub(_quote, _NOTES.sub(r"\1: ''\n", text))
     try:
         return yaml.load(text, yaml.BaseLoader)
     except (ValueError, OverflowError, RecursionError) as error:
         raise yaml.YAMLError(str(error)) from error
 
 
-def _quoted(match: re.Match[str]) -> str:
+def _quote(match: re.Match[str]) -> str:
     return "{} '{}'".format(match[1], match[2].strip().replace("'", "''"))
 
 
-def _globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
+def _expand_globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
     """Write alternatives in braces apart. Raises `ConfigError`."""
-    apart, rest = list[str](), list(globs)[::-1]
-    while rest:
-        glob = rest.pop()
+    expanded, pending = list[str](), list(globs)[::-1]
+    while pending:
+        glob = pending.pop()
         if match := _BRACES.search(glob):
-            before, behind = glob[: match.start()], glob[match.end() :]
-            rest += [f"{before}{it}{behind}" for it in match[1].split(",")[::-1]]
+            head, behind = glob[: match.start()], glob[match.end() :]
+            pending += [f"{head}{choice}{behind}" for choice in match[1].split(",")[::-1]]
         else:
-            apart.append(glob)
-        if len(rest) + len(apart) > _MOST_GLOBS:
+            expanded.append(glob)
+        if len(pending) + len(expanded) > _MOST_GLOBS:
             raise ConfigError(f"{path} has globs for more than {_MOST_GLOBS} patterns; give fewer")
     try:
-        GitIgnoreSpec.from_lines(apart)
-        "".join(apart).encode()  # of half a character there is no file
+        GitIgnoreSpec.from_lines(expanded)
+        "".join(expanded).encode()  # of half a character there is no file
     except (ValueError, re.error) as error:
         raise ConfigError(f"{path} has globs that cannot be read ({error}); fix them") from error
-    return tuple(apart)
+    return tuple(expanded)
 
 
-def system_of(texts: Iterable[PromptText], before: str, file: str) -> str:
+def join_system(texts: Iterable[PromptText], first_text: str, file: str) -> str:
     """Return what the model is told first: what stands `before`, the rules that fit the file, and
     what prompt files have for it."""
-    parts = [before]
-    for it in texts:
-        if it.kind == "prompt":
-            parts += _SYSTEM.findall(it.text)
-        elif it.fits(file):
-            parts.append(it.text)
+    parts = [first_text]
+    for text in texts:
+        if text.kind == "prompt":
+            parts += _SYSTEM.findall(text.text)
+        elif text.fits(file):
+            parts.append(text.text)
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def asked_by(texts: Sequence[PromptText], prompt: str) -> str:
+def fill_prompts(texts: Sequence[PromptText], prompt: str) -> str:
     """Put what is asked into the prompt files, each around the one before."""
-    for it in texts:
-        if it.kind == "prompt":
-            body = _SYSTEM.sub("", it.text).strip()
+    for text in texts:
+        if text.kind == "prompt":
+            body = _SYSTEM.sub("", text.text).strip()
             inner, has_gap = prompt, _GAP.search(body) is not None
             prompt = _GAP.sub(lambda _: inner, body) if has_gap else f"{body}\n\n{inner}"  # noqa: B023
     return prompt.strip()
@@ -211,7 +211,7 @@ def _read(path: str) -> str:
     `ConfigError`."""
     content = read_inside(Path.cwd(), path, _LARGEST + 1)
     if content is None:
-        raise ConfigError(f"{path} {_unread(path)}")
+        raise ConfigError(f"{path} {_explain_unread(path)}")
     if len(content) > _LARGEST:
         raise ConfigError(f"{path} has more than {_LARGEST // 1024} KiB; give a shorter text")
     try:
@@ -220,19 +220,19 @@ def _read(path: str) -> str:
         raise ConfigError(f"{path} is not UTF-8; convert it") from error
 
 
-def _unread(path: str) -> str:
+def _explain_unread(path: str) -> str:
     """Say in a clause why a file cannot be read, and what to do."""
     inner = Path(path)
     if inner.is_absolute() or ".." in inner.parts:
         return "is no path from the working folder to below it; copy the file there"
     try:
-        if any(it.is_symlink() for it in (inner, *inner.parents)):
+        if any(part.is_symlink() for part in (inner, *inner.parents)):
             return "is a link, or behind one, which is not followed; name the file itself"
         if inner.is_dir():
             return "is a folder; name its files"
         if not inner.exists():
-            several = ", ".join(f'"{it.strip()}"' for it in path.split(","))
-            advice = f"several are written as a list: [{several}]"
+            paths = ", ".join(f'"{part.strip()}"' for part in path.split(","))
+            advice = f"several are written as a list: [{paths}]"
             return f"is missing; {advice if ',' in path else 'give its path from here'}"
     except (OSError, ValueError):
         return "is no path of a file; give its path from here"

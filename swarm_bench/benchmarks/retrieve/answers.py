@@ -8,7 +8,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models import tokens
 from swarm_bench.models.answer_kinds import kind_of
-from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
+from swarm_bench.retrieval.locations import Unreadable, list_files, read_locations
 from swarm_bench.source.ranking import ndcg_at, recall_at, reciprocal_rank
 from swarm_bench.source.references.snapshot import snapshot_of
 
@@ -23,7 +23,7 @@ what it names counts the less the longer it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
+class ToolReply:
     """What became of a question."""
 
     text: str
@@ -36,38 +36,43 @@ class Reply:
     """Of a server that had just started."""
 
 
-def together(answers: Sequence[Reply], *, first: bool) -> Reply:
+def join_replies(answers: Sequence[ToolReply], *, first: bool) -> ToolReply:
     """Put the answers to the words of a question together. It failed where all of them did."""
-    answered = [reply for reply in answers if not reply.failed]
-    texts = [reply.text for reply in answered or answers[:1]]
-    return Reply(
+    successful = [reply for reply in answers if not reply.failed]
+    texts = [reply.text for reply in successful or answers[:1]]
+    return ToolReply(
         text="\n\n".join(texts),
         parts=tuple(texts) if len(answers) > 1 else (),
         seconds=sum(reply.seconds for reply in answers),
-        failed=not answered,
+        failed=not successful,
         first=first,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repository:
+class AnswerSpace:
     """What an answer can name."""
 
     workspace: str
     files: Collection[str]
 
 
-def figures(
-    reply: Reply, search: SearchTool | None, here: Repository, relevant: Collection[str]
+def compute_figures(
+    reply: ToolReply,
+    search: SearchTool | None,
+    answer_space: AnswerSpace,
+    relevant: Collection[str],
 ) -> dict[str, float | None]:
     """Return the figures of a reply. A list that is empty, or that there is none of, has found
     nothing: its recall is 0, and why is in figures of their own. Nor has an error or "nothing was
     found" in words, as `compare` knows them, whatever files it names."""
-    snapshot = snapshot_of(frozenset(here.files), here.workspace)
+    snapshot = snapshot_of(frozenset(answer_space.files), answer_space.workspace)
     relevant = [snapshot.find_repository_path(path) for path in relevant]
     texts = () if reply.failed else reply.parts or (reply.text,)
-    readable = [it for text in texts if (it := _ranking(text, search, here)) is not None]
-    ranked, failed = merged(readable), not readable
+    readable = [
+        ranking for text in texts if (ranking := _rank(text, search, answer_space)) is not None
+    ]
+    ranked, failed = merge_rankings(readable), not readable
     return {
         **{f"recall_{k}": recall_at(ranked, relevant, k) for k in CUTS},
         "recall": recall_at(ranked, relevant, max(1, len(ranked))),
@@ -80,7 +85,7 @@ def figures(
     }
 
 
-def _ranking(text: str, search: SearchTool | None, here: Repository) -> list[str] | None:
+def _rank(text: str, search: SearchTool | None, answer_space: AnswerSpace) -> list[str] | None:
     """List the files that an answer names; `None` where it is an error."""
     kind = kind_of(text)
     reads = search is not None and bool(search.pattern or search.json_path)
@@ -89,12 +94,12 @@ def _ranking(text: str, search: SearchTool | None, here: Repository) -> list[str
     if kind is not None and not reads:
         return []
     try:
-        return ranked_files(text, search, here)
+        return rank_files(text, search, answer_space)
     except Unreadable:
         return None if kind is None else []
 
 
-def merged(rankings: Sequence[Sequence[str]]) -> list[str]:
+def merge_rankings(rankings: Sequence[Sequence[str]]) -> list[str]:
     """Merge the files that were named for each word of a question: those named for several words
     and early come first, by reciprocal rank fusion."""
     scores: defaultdict[str, float] = defaultdict(float)
@@ -104,10 +109,10 @@ def merged(rankings: Sequence[Sequence[str]]) -> list[str]:
     return sorted(scores, key=lambda path: -scores[path])
 
 
-def ranked_files(text: str, search: SearchTool | None, here: Repository) -> list[str]:
+def rank_files(text: str, search: SearchTool | None, answer_space: AnswerSpace) -> list[str]:
     """List the files of the repository that an answer names, each once, in its order. Raises
     `Unreadable`."""
-    return files_of(read_locations(text, search, here.workspace, here.files))
+    return list_files(read_locations(text, search, answer_space.workspace, answer_space.files))
 
 
 def best_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:

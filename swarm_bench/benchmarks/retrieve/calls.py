@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
-from swarm_bench.benchmarks.retrieve.answers import Reply, together
+from swarm_bench.benchmarks.retrieve.answers import ToolReply, join_replies
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.retrieving import Searching
@@ -16,7 +16,7 @@ from swarm_bench.models import tool_roles
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.models.servers.explanations import refusal_in_text
-from swarm_bench.retrieval.modes.mode import search_calls
+from swarm_bench.retrieval.modes.mode import fill_search_calls
 from swarm_bench.retrieval.tools import Site
 from swarm_bench.runtime.sink import clean_text
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _OF_NO_CALL = frozenset({Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.RATE_LIMITED})
 """Reasons of whoever asks: servers that ask a service elsewhere hand them on as errors."""
-_BEFORE = re.compile(
+_ERROR_PREFIX = re.compile(
     r"(?:\W|(?:error (?:executing|calling) tool|tool) \S+(?: failed)?:|mcp error -?\d+:"
     r"|[\w ]{0,30}\b(?:error|failed|exception):)*",
     re.IGNORECASE,
@@ -37,13 +37,13 @@ _QUOTED = re.compile(
     r"|\w*[a-z][A-Z]\w*"
 )
 """What an error quotes, and the files and the parts of a program that it names."""
-_BARE = re.compile(
+_PLAIN_REFUSAL = re.compile(
     r"(?:unauthori[sz]ed|forbidden|payment required|authentication (?:is )?(?:required|failed)|"
     r"not (?:authenticated|authori[sz]ed|logged in))\b",
     re.IGNORECASE,
 )
 """How those begin that have no state of HTTP beside them."""
-_MOST = 500
+_MAX_REASON = 500
 """Characters of an error that have its reason."""
 _LEAST = 0.1
 """Seconds that a call has, where those before it have used up the time of their question."""
@@ -79,7 +79,7 @@ class Caller:
     ) -> None:
         await self._disconnect()
 
-    async def ask(self, question: str) -> Reply:
+    async def ask(self, question: str) -> ToolReply:
         """Put a question. A call that ends with an error, or too late, is a reply that says so.
         Where the server ended or is late, the next one has a new server; where its session ended,
         so has the same one. Raises `ServiceFailed` when that does not start, and
@@ -89,7 +89,7 @@ class Caller:
         assert reply is not None
         return reply
 
-    async def _ask(self, question: str, *, may_restart: bool) -> Reply | None:
+    async def _ask(self, question: str, *, may_restart: bool) -> ToolReply | None:
         """Put a question; `None` where the server was ended with its session. Raises
         `ServiceFailed`."""
         from swarm_bench.runtime.mcp.client import (  # half a second of imports
@@ -100,8 +100,8 @@ class Caller:
 
         connection = self._connection or await self._connect()
         first, self._fresh = self._fresh, False
-        answers, deadline = list[Reply](), anyio.current_time() + self._timeout
-        for arguments in self._calls(connection, question):
+        answers, deadline = list[ToolReply](), anyio.current_time() + self._timeout
+        for arguments in self._list_calls(connection, question):
             started, waited, failed = anyio.current_time(), 0.0, True
             try:
                 answer = await self._call(connection, arguments, deadline - started)
@@ -112,15 +112,17 @@ class Caller:
                     await self._disconnect(error)
                     return None
             except ServerFailed as error:
-                spent = anyio.current_time() - started + sum(reply.seconds for reply in answers)
+                elapsed = anyio.current_time() - started + sum(reply.seconds for reply in answers)
                 text = await self._disconnect(error)
-                return Reply(text=text, seconds=spent, failed=True, first=first)
+                return ToolReply(text=text, seconds=elapsed, failed=True, first=first)
             if turns_away(text, question, failed=failed):
-                raise self._refused(clean_text(" ".join(text.split()), self._site.secrets)[:_MOST])
+                raise self._make_refusal(
+                    clean_text(" ".join(text.split()), self._site.secrets)[:_MAX_REASON]
+                )
             seconds = anyio.current_time() - started - waited
-            answers.append(Reply(text=text, seconds=seconds, failed=failed))
+            answers.append(ToolReply(text=text, seconds=seconds, failed=failed))
             deadline += waited
-        return together(answers, first=first)
+        return join_replies(answers, first=first)
 
     async def _call(
         self, connection: "Connection", arguments: dict[str, Any], seconds: float
@@ -133,9 +135,9 @@ class Caller:
                 self._searching.tool, arguments, seconds=max(_LEAST, seconds), may_repeat=True
             )
         except TurnedAway as error:
-            raise self._refused(str(error)) from error
+            raise self._make_refusal(str(error)) from error
 
-    def _refused(self, clause: str) -> QuestionRefused:
+    def _make_refusal(self, clause: str) -> QuestionRefused:
         name = self._searching.server
         return QuestionRefused(
             f"The MCP server {name!r} took no question: {clause}; see what it needs, and use "
@@ -168,13 +170,13 @@ class Caller:
             return str(told)
         return str(error or "")
 
-    def _calls(self, connection: "Connection", question: str) -> list[dict[str, Any]]:
+    def _list_calls(self, connection: "Connection", question: str) -> list[dict[str, Any]]:
         """List the arguments of the calls that a question takes."""
         site = self._site
         if not self._searching.recognised:
-            return search_calls(site.mode, question, site.values, site.tools.variables)
+            return fill_search_calls(site.mode, question, site.values, site.tools.variables)
         tool = next(tool for tool in connection.tools if tool.name == self._searching.tool)
-        return [recognised_arguments(tool, question, str(site.workspace))]
+        return [recognise_arguments(tool, question, str(site.workspace))]
 
 
 def turns_away(text: str, question: str, *, failed: bool) -> bool:
@@ -182,19 +184,19 @@ def turns_away(text: str, question: str, *, failed: bool) -> bool:
     it lacks money or a key, or is asked too often."""
     if not failed and kind_of(text) != "error":
         return False
-    text = re.sub(re.escape(question), "", text[:_MOST].strip(), flags=re.IGNORECASE)
+    text = re.sub(re.escape(question), "", text[:_MAX_REASON].strip(), flags=re.IGNORECASE)
     if not text.startswith("{"):
-        begin = _BEFORE.match(text)
+        begin = _ERROR_PREFIX.match(text)
         text = _QUOTED.sub("", text[begin.end() if begin else 0 :].split("\n")[0])
-    return bool(_BARE.match(text)) or refusal_in_text(text).cause in _OF_NO_CALL
+    return bool(_PLAIN_REFUSAL.match(text)) or refusal_in_text(text).cause in _OF_NO_CALL
 
 
-def recognised_arguments(tool: ToolSpec, question: str, workspace: str) -> dict[str, Any]:
+def recognise_arguments(tool: ToolSpec, question: str, workspace: str) -> dict[str, Any]:
     """Fill in the search of a tool that no mode file describes: the question as it is, or its terms
     where the tool takes a pattern or a name."""
     terms = terms_of(question)
     if terms and tool_roles.takes_expression(tool):
         return tool_roles.search_arguments(tool, terms, workspace)
     name = tool_roles.query(tool) or "query"
-    asked = [question] if tool_roles.kind(tool, name) == "array" else question
-    return tool_roles.with_required(tool, {name: asked}, workspace)
+    value = [question] if tool_roles.kind(tool, name) == "array" else question
+    return tool_roles.with_required(tool, {name: value}, workspace)

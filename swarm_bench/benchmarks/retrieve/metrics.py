@@ -8,7 +8,7 @@ from swarm_bench.core.session.retrieving import figures_of
 TABLE = "Found"
 
 
-def _share_found(key: str, title: str, definition: str, phrase: str = "") -> Metric:
+def _make_share(key: str, title: str, definition: str, phrase: str = "") -> Metric:
     return Metric(
         key=key,
         title=title,
@@ -24,9 +24,9 @@ def _share_found(key: str, title: str, definition: str, phrase: str = "") -> Met
     )
 
 
-def _recall(k: int) -> Metric:
+def _make_recall(k: int) -> Metric:
     at = f"the first {k} files" if k > 1 else "the first file"
-    return _share_found(
+    return _make_share(
         f"recall_{k}",
         f"recall@{k}",
         f"The share of the right files among {at}.",
@@ -36,7 +36,7 @@ def _recall(k: int) -> Metric:
     )
 
 
-def _counted(key: str, title: str, unit: str, definition: str) -> Metric:
+def _make_count(key: str, title: str, unit: str, definition: str) -> Metric:
     return Metric(
         key=key,
         title=title,
@@ -50,7 +50,7 @@ def _counted(key: str, title: str, unit: str, definition: str) -> Metric:
     )
 
 
-def _at(key: str, title: str, unit: str, style: Style, definition: str) -> Metric:
+def _make_time(key: str, title: str, unit: str, style: Style, definition: str) -> Metric:
     return Metric(
         key=key,
         title=title,
@@ -65,40 +65,40 @@ def _at(key: str, title: str, unit: str, style: Style, definition: str) -> Metri
 
 METRICS = Metrics(
     (
-        _recall(1),
-        _recall(5),
-        _recall(10),
-        _share_found("recall", "Recall", "The share of the right files among all that are named."),
-        _share_found(
+        _make_recall(1),
+        _make_recall(5),
+        _make_recall(10),
+        _make_share("recall", "Recall", "The share of the right files among all that are named."),
+        _make_share(
             "reciprocal_rank", "MRR", "One divided by the rank of the first right file; the mean."
         ),
-        _share_found(
+        _make_share(
             "ndcg_10",
             "nDCG@10",
             "The discounted gain of the first 10 files, divided by that of the best order.",
         ),
-        _counted(
+        _make_count(
             "files", "Files", "files", "Different files of the repository that the answer names."
         ),
-        _counted("tokens", "Tokens", "tokens", "Of the answer, as utf8-bytes/4."),
-        _counted(
+        _make_count("tokens", "Tokens", "tokens", "Of the answer, as utf8-bytes/4."),
+        _make_count(
             "empty", "Empty", "answers", "Answers without an error that name no file of the "
             "repository.",
         ),
-        _counted("failed", "Failed", "answers", "Calls that ended with an error, or too late."),
-        _at(
+        _make_count("failed", "Failed", "answers", "Calls that ended with an error, or too late."),
+        _make_time(
             "first_seconds", "First call", "seconds", Style.SECONDS,
             "The first call to the server after its start.",
         ),
-        _at(
+        _make_time(
             "later_seconds", "Later calls", "seconds", Style.SECONDS,
             "All calls but the first one.",
         ),
-        _at(
+        _make_time(
             "index_seconds", "Index", "seconds", Style.SECONDS,
             "What preparing the tool took, by its mode file or its service.",
         ),
-        _at(
+        _make_time(
             "index_bytes", "Index size", "bytes", Style.WHOLE,
             "What the preparation added to the workspace and to the home of the servers.",
         ),

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, figures
+from swarm_bench.benchmarks.retrieve.answers import AnswerSpace, ToolReply, compute_figures
 from swarm_bench.benchmarks.retrieve.calls import Caller, QuestionRefused
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, Emit, StepStarted, Trouble
@@ -42,7 +42,7 @@ CAUSES = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kit:
+class QuestionContext:
     """What the questions of a session are put with."""
 
     experiment: RetrieveExperiment
@@ -63,121 +63,136 @@ class _Ready:
     index_bytes: int | None
 
 
-async def run_questions(kit: Kit, job: CaseJob, deliver: Deliver) -> None:
+async def run_questions(context: QuestionContext, job: CaseJob, deliver: Deliver) -> None:
     """Put the questions of a group to its mode. Those of one commit share a workspace and a server.
     Raises `StoreError`."""
-    tasks = {case.id: task for case, task, _ in kit.experiment.questions()}
+    tasks = {case.id: task for case, task, _ in context.experiment.questions()}
     by_commit: defaultdict[str | None, list[CaseTrial]] = defaultdict(list)
     for trial in job.group.trials:
         by_commit[tasks[trial.case.id].commit].append(trial)
     for number, (commit, trials) in enumerate(by_commit.items(), 1):
-        step = partial(_step, kit, job.group, number, len(by_commit))
+        step = partial(_emit_step, context, job.group, number, len(by_commit))
         pending = {trial.id: trial for trial in trials}
         try:
-            async with _ready(kit, job, commit, step) as ready:
-                await _ask(kit, job.group, ready, pending, deliver)
+            async with _open_ready(context, job, commit, step) as ready:
+                await _ask(context, job.group, ready, pending, deliver)
         except StoreError:
             raise
         except HarnessError as error:
-            await _fail(kit, job.group, error, pending.values(), deliver)
+            await _fail(context, job.group, error, pending.values(), deliver)
 
 
 async def _fail(
-    kit: Kit,
+    context: QuestionContext,
     group: CaseGroup,
     error: HarnessError,
     trials: Collection[CaseTrial],
     deliver: Deliver,
 ) -> None:
     """Deliver why the other questions could not be put."""
-    detail = clean_text(str(error), kit.secrets)
+    detail = clean_text(str(error), context.secrets)
     causes = (cause for kind, cause in CAUSES.items() if isinstance(error, kind))
     cause = next(causes, Cause.WORKSPACE_FAILED)
-    kit.emit(Trouble(message=f"run {group.run}, {group.arm}: {detail}"))
+    context.emit(Trouble(message=f"run {group.run}, {group.arm}: {detail}"))
     for trial in trials:
         await deliver(CaseEnded(trial=trial, cause=cause, detail=detail))
 
 
 @asynccontextmanager
-async def _ready(
-    kit: Kit, job: CaseJob, commit: str | None, step: Callable[[str], None]
+async def _open_ready(
+    context: QuestionContext, job: CaseJob, commit: str | None, step: Callable[[str], None]
 ) -> AsyncIterator[_Ready]:
     """Make a workspace for the block, and the tool of the mode ready in it. Raises
     `HarnessError`."""
-    mode, work = kit.experiment.mode(job.group.arm), kit.tools.work
-    folder = work / "clone" / (Path(kit.experiment.repository.path).name or "repository")
+    mode, work = context.experiment.mode(job.group.arm), context.tools.work
+    folder = work / "clone" / (Path(context.experiment.repository.path).name or "repository")
     step(WORKSPACE)
     async with (
-        snapshot_at(kit.snapshot, commit, work) as snapshot,
+        snapshot_at(context.snapshot, commit, work) as snapshot,
         clone(snapshot, folder, keep=None) as workspace,
-        OpenedMode(kit.tools, mode, workspace, tag=f"{TAG_BEGIN}-{uuid4().hex}") as opened,
+        OpenedMode(context.tools, mode, workspace, tag=f"{TAG_BEGIN}-{uuid4().hex}") as open_mode,
     ):
-        await opened.look()
+        await open_mode.record_files()
         seconds = index_bytes = None
         if mode.services:
             step("service")
-            service = await opened.start_service(log=work / "service.log", secrets=kit.secrets)
+            service = await open_mode.start_service(
+                log=work / "service.log", secrets=context.secrets
+            )
             step("index")
-            seconds = await service.index(workspace, kit.experiment.index_timeout)
+            seconds = await service.index(workspace, context.experiment.index_timeout)
         if mode.can_be_prepared:
             step("index")
-            seconds = (seconds or 0.0) + await prepare(opened.site)
+            seconds = (seconds or 0.0) + await prepare(open_mode.site)
         if seconds is not None:
-            index_bytes = (await opened.changes()).bytes + await opened.growth_of_home()
+            index_bytes = (
+                await open_mode.find_changes()
+            ).bytes + await open_mode.measure_home_growth()
         yield _Ready(
-            site=opened.site, files=snapshot.files, index_seconds=seconds, index_bytes=index_bytes
+            site=open_mode.site,
+            files=snapshot.files,
+            index_seconds=seconds,
+            index_bytes=index_bytes,
         )
 
 
-def _step(kit: Kit, group: CaseGroup, number: int, total: int, name: str) -> None:
-    kit.emit(StepStarted(run=group.run, arm=group.arm, step=name, number=number, total=total))
+def _emit_step(
+    context: QuestionContext, group: CaseGroup, number: int, total: int, name: str
+) -> None:
+    context.emit(StepStarted(run=group.run, arm=group.arm, step=name, number=number, total=total))
 
 
 async def _ask(
-    kit: Kit, group: CaseGroup, ready: _Ready, pending: dict[str, CaseTrial], deliver: Deliver
+    context: QuestionContext,
+    group: CaseGroup,
+    ready: _Ready,
+    pending: dict[str, CaseTrial],
+    deliver: Deliver,
 ) -> None:
     """Put the questions, and take each out of `pending` whose answer, or the want of one, is
     delivered. Raises `HarnessError`."""
-    experiment, site = kit.experiment, ready.site
-    asked = {case.id: (task, form) for case, task, form in experiment.questions()}
-    here = Repository(workspace=str(site.workspace), files=ready.files)
+    experiment, site = context.experiment, ready.site
+    questions = {case.id: (task, form) for case, task, form in experiment.questions()}
+    answer_space = AnswerSpace(workspace=str(site.workspace), files=ready.files)
     caller = Caller(site, experiment.searching[site.mode.name], experiment.timeout)
     index = {"index_seconds": ready.index_seconds, "index_bytes": ready.index_bytes}
     async with caller:
         warned, refused = False, 0
         for trial in list(pending.values()):
-            task, form = asked[trial.case.id]
+            task, form = questions[trial.case.id]
             await deliver(CaseStarted(trial=trial))
-            began = datetime.now(UTC)
+            started_at = datetime.now(UTC)
             question = task.prompt if form == "sentence" else task.keywords
             try:
                 reply = await caller.ask(" ".join(question.split()))  # in one line, as it is typed
             except QuestionRefused as error:
                 if (refused := refused + 1) == _MOST_REFUSED:
                     raise
-                await _fail(kit, group, error, [pending.pop(trial.id)], deliver)
+                await _fail(context, group, error, [pending.pop(trial.id)], deliver)
                 continue
             refused = 0
             timed = "first_seconds" if reply.first else "later_seconds"
-            measured = figures(reply, site.mode.search, here, relevant_files(task))
+            measurements = compute_figures(
+                reply, site.mode.search, answer_space, relevant_files(task)
+            )
             del pending[trial.id]
-            if measured["failed"] and not warned:
+            if measurements["failed"] and not warned:
                 warned = True
-                detail = clean_text(" ".join(reply.text.split()), kit.secrets)
-                kit.emit(Trouble(message=f"{trial.arm}: a call failed: {detail[:_LONGEST]}"))
-            measured |= {timed: reply.seconds, **index}
-            await deliver(_ended(trial, began, reply, measured))
+                detail = clean_text(" ".join(reply.text.split()), context.secrets)
+                context.emit(Trouble(message=f"{trial.arm}: a call failed: {detail[:_LONGEST]}"))
+            measurements |= {timed: reply.seconds, **index}
+            await deliver(_make_end(trial, started_at, reply, measurements))
 
 
-def _ended(
-    trial: CaseTrial, began: datetime, reply: Reply, measured: dict[str, float | None]
+def _make_end(
+    trial: CaseTrial, started_at: datetime, reply: ToolReply, measurements: dict[str, float | None]
 ) -> CaseEnded:
     return CaseEnded(
         trial=trial,
         cause=Cause.FINISHED,
-        started_at=began,
+        started_at=started_at,
         ended_at=datetime.now(UTC),
         wall_seconds=reply.seconds,
         answer=reply.text,
-        figures=measured,
+        figures=measurements,
     )

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.properties import Properties
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
-from swarm_bench.benchmarks.swarm.running.packing import unpacked
+from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.scorers import scorers
+from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -40,11 +40,11 @@ class SwarmBenchmark:
     def scorers(self, names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
         """Return ours, and those that packages register, or those of these names. Raises
         `ConfigError`."""
-        return scorers(names)
+        return load_scorers(names)
 
     def metrics(self) -> Metrics:
         """Return ours, and those that packages register. Raises `ConfigError`."""
-        return registered_metrics()
+        return load_metrics()
 
     @cached_property
     def jobs(self) -> TypeAdapter[SwarmJob]:
@@ -59,4 +59,4 @@ class SwarmBenchmark:
         self, context: bytes, folder: Path, emit: Emit
     ) -> AsyncIterator[SwarmExecutor]:
         """Open what runs swarms below the folder."""
-        yield partial(run_swarm, unpacked(context, folder, emit))
+        yield partial(run_swarm, unpack_kit(context, folder, emit))

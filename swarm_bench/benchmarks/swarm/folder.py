@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as, planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_started
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
@@ -17,16 +17,16 @@ from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialReco
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
 from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.folding import doubled
+from swarm_bench.engine.folding import find_duplicates
 from swarm_bench.engine.lines import (
     Checked,
-    changed_lines,
+    describe_changed_lines,
+    describe_second_lines,
+    describe_torn_lines,
     read_checked,
     read_lines,
-    second_lines,
-    torn_lines,
 )
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from swarm_bench.runtime.files import (
     PLANTED,
     append_line,
@@ -58,17 +58,17 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         self._rescored = self.path / RESCORED
         self._verdicts = self.path / JUDGE
 
-    def _others(self) -> tuple[str, ...]:
+    def _other_files(self) -> tuple[str, ...]:
         return RETRIEVAL, OVERHEAD, RESCORED, JUDGE
 
     def _check(self, experiment: Experiment) -> None:
         check_stored(experiment)
 
-    def rearrange(self, before: Experiment, after: Experiment) -> None:
+    def rearrange(self, old: Experiment, new: Experiment) -> None:
         """Make room for the other runs of a session that grows from one run to several."""
-        if before.runs == 1 and after.runs > 1:
+        if old.runs == 1 and new.runs > 1:
             with store_errors(self.path):
-                self._move_into_first_run([mode.name for mode in before.modes])
+                self._move_into_first_run([mode.name for mode in old.modes])
 
     def write_experiment(self, experiment: Storable) -> None:
         """Store the experiment."""
@@ -90,27 +90,27 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         return Artefacts(self.path, runs=experiment.runs)
 
     def append_swarm(self, record: SwarmRecord) -> None:
-        append_line(self._retrieval, sealed(record.model_dump_json()))
+        append_line(self._retrieval, add_checksum(record.model_dump_json()))
 
     def append_verdict(self, verdict: Verdict) -> None:
-        append_line(self._verdicts, sealed(verdict.model_dump_json()))
+        append_line(self._verdicts, add_checksum(verdict.model_dump_json()))
 
     def write_overhead(self, lines: Sequence[Overhead]) -> None:
         """Store the overhead of all modes, a line each. A line with the same content stays as it
         is: one that was edited gets no new checksum. Lines that cannot be read stay too."""
         make_room(self._overhead)
-        before = read_lines(self._overhead, Overhead)
-        written = {
-            record.model_dump_json(): line for _, line, record in before if record is not None
+        old_lines = read_lines(self._overhead, Overhead)
+        old_texts = {
+            record.model_dump_json(): line for _, line, record in old_lines if record is not None
         }
-        unreadable = [line for _, line, record in before if record is None]
+        unreadable = [line for _, line, record in old_lines if record is None]
         texts = [line.model_dump_json() for line in lines]
-        stored = [written.get(text) or sealed(text) for text in texts]
-        write_whole(self._overhead, b"".join(line + b"\n" for line in [*stored, *unreadable]))
+        new_lines = [old_texts.get(text) or add_checksum(text) for text in texts]
+        write_whole(self._overhead, b"".join(line + b"\n" for line in [*new_lines, *unreadable]))
 
     def append_rescored(self, lines: Sequence[Rescored]) -> None:
         """Put scores beside the records, which stay as they are."""
-        sealed_lines = [sealed(line.model_dump_json()) for line in lines]
+        sealed_lines = [add_checksum(line.model_dump_json()) for line in lines]
         append_line(self._rescored, b"\n".join(sealed_lines))
 
     def read_overhead(self) -> list[Overhead]:
@@ -125,9 +125,9 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         """Read the session as it is now, or as this experiment, which it grows to: one that ends
         when its verdict stands as far as it was run."""
         trials = self.records.read()
-        begun = {record.agent for _, _, record in trials if record is not None}
-        experiment = as_far_as(experiment or self.read_experiment(), begun)
-        seconds = frozenset(doubled(trials))
+        started = {record.agent for _, _, record in trials if record is not None}
+        experiment = cut_to_started(experiment or self.read_experiment(), started)
+        seconds = frozenset(find_duplicates(trials))
         swarms = read_checked(self._retrieval, SwarmRecord)
         overhead = read_checked(self._overhead, Overhead)
         rescored = read_checked(self._rescored, Rescored)
@@ -142,19 +142,21 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             ),
             swarms=tuple(record for _, _, record in swarms if record is not None),
             overhead=tuple(line for _, _, line in overhead if line is not None),
-            verdicts=tuple(line for _, whole, line in verdicts if line is not None and whole),
-            planned=planned_by_mode(experiment),
-            audit=_audit_of(trials, {RETRIEVAL: swarms, OVERHEAD: overhead, RESCORED: rescored}),
-            planted=_planted(self.path),
+            verdicts=tuple(
+                line for _, is_intact, line in verdicts if line is not None and is_intact
+            ),
+            planned=count_planned(experiment),
+            audit=_audit(trials, {RETRIEVAL: swarms, OVERHEAD: overhead, RESCORED: rescored}),
+            planted=_find_planted(self.path),
             warnings=(
-                *torn_lines(self.records.path, trials),
-                *second_lines(self.records.path, seconds),
-                *torn_lines(self._retrieval, swarms),
-                *torn_lines(self._overhead, overhead),
-                *torn_lines(self._rescored, rescored),
-                *_rescoring(latest.values()),
-                *torn_lines(self._verdicts, verdicts),
-                *changed_lines(self._verdicts, verdicts),
+                *describe_torn_lines(self.records.path, trials),
+                *describe_second_lines(self.records.path, seconds),
+                *describe_torn_lines(self._retrieval, swarms),
+                *describe_torn_lines(self._overhead, overhead),
+                *describe_torn_lines(self._rescored, rescored),
+                *_describe_rescoring(latest.values()),
+                *describe_torn_lines(self._verdicts, verdicts),
+                *describe_changed_lines(self._verdicts, verdicts),
             ),
         )
 
@@ -169,29 +171,31 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
                 move_files(self.path / mode, first / mode)
 
 
-def _audit_of(
+def _audit(
     trials: Sequence[Checked[TrialRecord]],
-    beside: Mapping[str, Sequence[Checked[SwarmRecord] | Checked[Overhead] | Checked[Rescored]]],
+    other_files: Mapping[
+        str, Sequence[Checked[SwarmRecord] | Checked[Overhead] | Checked[Rescored]]
+    ],
 ) -> Audit:
     """Sum up the checksums of the lines that can be read: those of trials, and others by the name
     of their file."""
-    whole = [(record.key, state) for _, state, record in trials if record is not None]
-    others = [
+    trial_states = [(record.key, state) for _, state, record in trials if record is not None]
+    other_states = [
         ((file, record.mode), state)
-        for file, lines in beside.items()
+        for file, lines in other_files.items()
         for _, state, record in lines
         if record is not None
     ]
     return Audit(
-        sealed=sum(state is not None for _, state in whole),
-        edited=frozenset(key for key, state in whole if state is False),
-        bare=frozenset(key for key, state in whole if state is None),
-        edited_beside=Counter(key for key, state in others if state is False),
-        bare_beside=Counter(key for key, state in others if state is None),
+        sealed=sum(state is not None for _, state in trial_states),
+        edited=frozenset(key for key, state in trial_states if state is False),
+        bare=frozenset(key for key, state in trial_states if state is None),
+        edited_beside=Counter(key for key, state in other_states if state is False),
+        bare_beside=Counter(key for key, state in other_states if state is None),
     )
 
 
-def _rescoring(lines: Collection[Rescored]) -> Iterator[str]:
+def _describe_rescoring(lines: Collection[Rescored]) -> Iterator[str]:
     """Yield a sentence on scores that are not those of the records."""
     if lines:
         last = max(lines, key=lambda line: line.rescored_at)
@@ -199,14 +203,14 @@ def _rescoring(lines: Collection[Rescored]) -> Iterator[str]:
             f"The scores are those of {RESCORED}, which swarm-bench rescore wrote last on "
             f"{last.rescored_at:%Y-%m-%d} with version {last.swarm_bench}"
         )
-    for why, number in Counter(line.unread for line in lines if line.unread).items():
+    for reason, number in Counter(line.unread for line in lines if line.unread).items():
         yield (
-            f"Answers that could not be scored again: {number} ({why}); they keep the scores by "
+            f"Answers that could not be scored again: {number} ({reason}); they keep the scores by "
             "the keys that stayed"
         )
 
 
-def _planted(session: Path) -> tuple[str, ...]:
+def _find_planted(session: Path) -> tuple[str, ...]:
     levels = (f"{PLANTED}-*", f"*/{PLANTED}-*", f"*/*/{PLANTED}-*")
     names = sorted(path.name for level in levels for path in session.glob(level))
     return tuple(name for name in names if _SET_ASIDE.fullmatch(name))

@@ -12,7 +12,7 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.session.prices import Prices, price_of
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.budget import Budget, dollars
+from swarm_bench.engine.budget import Budget, format_dollars
 
 
 class Ledger(Budget):
@@ -35,9 +35,9 @@ class Ledger(Budget):
 
     def add(self, record: TrialRecord) -> None:
         """Add a trial of an earlier call. One that never began costs nothing."""
-        cost = self._cost_of(record)
+        cost = self._find_cost(record)
         if cost is not None or record.wall_seconds is not None:
-            self.count(record.mode, cost)
+            self.add_trial(record.mode, cost)
         if cost is not None:
             self._sums[record.mode] += cost
             self._priced[record.mode] += 1
@@ -45,7 +45,7 @@ class Ledger(Budget):
     def add_new(self, record: TrialRecord) -> None:
         """Add a trial of this call."""
         self.add(record)
-        if record.cause is Cause.FINISHED and self._cost_of(record) is None:
+        if record.cause is Cause.FINISHED and self._find_cost(record) is None:
             self._blind.add(record.mode)
 
     def turn(self, tasks: Sequence[Sequence[str]], usual: int) -> int:
@@ -56,14 +56,14 @@ class Ledger(Budget):
         means = {mode: self._sums[mode] / number for mode, number in self._priced.items()}
         if not means:
             return 1
-        other = fmean(means.values())
-        costs = accumulate(sum(means.get(mode, other) for mode in task) for task in tasks)
+        mean_cost = fmean(means.values())
+        costs = accumulate(sum(means.get(mode, mean_cost) for mode in task) for task in tasks)
         affordable = [cost for cost in costs if self.has(cost)]
         if not affordable:
-            expected = sum(means.get(mode, other) for mode in tasks[0])
-            raise self.exceeded(
+            expected = sum(means.get(mode, mean_cost) for mode in tasks[0])
+            raise self.make_exceeded_error(
                 f"and the next {amount(len(tasks[0]), 'trial')}, which compare the modes, would "
-                f"cost about {dollars(expected)}, so none of them was started"
+                f"cost about {format_dollars(expected)}, so none of them was started"
             )
         modes = [mode for task in tasks for mode in task]
         if not means.keys() >= {*modes}:
@@ -80,17 +80,17 @@ class Ledger(Budget):
                 "'swarm-bench docs prices', or omit --max-cost"
             )
         if not self.covers(mode):
-            raise self.reached(mode)
+            raise self.make_limit_error(mode)
 
-    def reached(self, mode: str) -> CostLimitReached:
+    def make_limit_error(self, mode: str) -> CostLimitReached:
         """Make the error of a session in which no other trial of the mode may start."""
-        why = ""
+        reason = ""
         if mode in self.dearest:
-            why = f": the most expensive so far cost {dollars(self.dearest[mode])}"
-            why += ", and others ran at the same time" if self.covers(mode) else ""
-        return self.exceeded(f"so no other trial of {mode} was started{why}")
+            reason = f": the most expensive so far cost {format_dollars(self.dearest[mode])}"
+            reason += ", and others ran at the same time" if self.covers(mode) else ""
+        return self.make_exceeded_error(f"so no other trial of {mode} was started{reason}")
 
-    def _cost_of(self, record: TrialRecord) -> float | None:
+    def _find_cost(self, record: TrialRecord) -> float | None:
         """Return its cost; of one that had no price then, at the prices of now."""
         if record.cost is not None and record.cost >= 0:
             return record.cost
@@ -104,7 +104,7 @@ class Ledger(Budget):
         return price.of(usage) if price else None
 
 
-def opened_ledger(limit: float, prices: Prices, sessions: Iterable[SessionFolder]) -> Ledger:
+def make_ledger(limit: float, prices: Prices, sessions: Iterable[SessionFolder]) -> Ledger:
     """Make the ledger of a session, or of a series, from all that was recorded."""
     ledger = Ledger(limit, prices)
     for folder in sessions:

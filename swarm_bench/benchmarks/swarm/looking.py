@@ -8,7 +8,7 @@ from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import NoVerdictPossible
 from swarm_bench.core.events import Emit, Trouble, VerdictsRead
@@ -16,14 +16,14 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.looks import Look
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.plan import groups_of
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.engine.plan import iterate_groups
+from swarm_bench.retrieval.modes.secrets import make_storable
 
 _NONE = "open"
 """The verdict of a look that does not stand."""
 
 
-class Looking:
+class InterimLooks:
     """What was seen of a session so far."""
 
     def __init__(self, folder: SessionFolder, experiment: Experiment, emit: Emit) -> None:
@@ -37,58 +37,60 @@ class Looking:
         to its end."""
         if not self.experiment.until_clear or self.experiment.replayed:
             return None
-        self._tell()
+        self._report()
         return self.is_clear
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         for look in self.experiment.looks[-1:]:
             stand = {mode: verdict != _NONE for mode, verdict in look.verdicts.items()}
-            most = self.experiment.tasks_named
-            self._emit(VerdictsRead(tasks=look.tasks, most=most, stand=stand))
+            planned_tasks = self.experiment.tasks_named
+            self._emit(VerdictsRead(tasks=look.tasks, most=planned_tasks, stand=stand))
 
     def is_clear(self) -> bool:
         """Look at the session, once nothing is left to run of the blocks that it has begun, and
         store what the verdicts are. Tells whether all of them stand. Raises
         `NoVerdictPossible`."""
         data = self._folder.read()
-        selection = Selection(data, registered_metrics())
-        is_whole = not _to_run(data, data.trials)
+        selection = Selection(data, load_metrics())
+        is_whole = not _has_unfinished(data, data.trials)
         if is_whole:
-            self.experiment = _with_look(self.experiment, _look(selection))
-            self._folder.write_experiment(storable(self.experiment))
-            self._tell()
-        _check_told(selection)
+            self.experiment = _add_look(self.experiment, _take_look(selection))
+            self._folder.write_experiment(make_storable(self.experiment))
+            self._report()
+        _check_measured(selection)
         if not is_whole or self.experiment.stands_after is None:
             return False
-        tasks, named = self.experiment.looks[-1].tasks, self.experiment.tasks_named
-        if tasks < named:
-            stood = f"the verdict stands after {tasks} of {named} tasks (--until-clear)"
+        tasks, planned_tasks = self.experiment.looks[-1].tasks, self.experiment.tasks_named
+        if tasks < planned_tasks:
+            stood = f"the verdict stands after {tasks} of {planned_tasks} tasks (--until-clear)"
             self._emit(Trouble(message=f"{stood}, so no further block is run"))
         return True
 
 
-def looked_again(folder: SessionFolder, experiment: Experiment) -> Experiment:
+def look_again(folder: SessionFolder, experiment: Experiment) -> Experiment:
     """Look at a session that is continued as this experiment, by the scores and modes of now: a
     verdict that stood need not stand any more, nor while trials of its blocks are to be run. Raises
     `NoVerdictPossible`."""
     if not experiment.until_clear or experiment.replayed:
         return experiment
     data = folder.read(experiment)
-    selection = Selection(data, registered_metrics())
-    _check_told(selection)
-    is_whole = not _to_run(data, [it for it in data.trials if not is_inconclusive(it)])
+    selection = Selection(data, load_metrics())
+    _check_measured(selection)
+    is_whole = not _has_unfinished(
+        data, [trial for trial in data.trials if not is_inconclusive(trial)]
+    )
     if not data.trials or not (is_whole or experiment.stands_after):
         return experiment
-    look = _look(selection)
+    look = _take_look(selection)
     look = look.model_copy(update={"stands": look.stands and is_whole})
-    return experiment if experiment.looks[-1:] == (look,) else _with_look(experiment, look)
+    return experiment if experiment.looks[-1:] == (look,) else _add_look(experiment, look)
 
 
-def _with_look(experiment: Experiment, look: Look) -> Experiment:
+def _add_look(experiment: Experiment, look: Look) -> Experiment:
     return experiment.model_copy(update={"looks": (*experiment.looks, look)})
 
 
-def _look(selection: Selection) -> Look:
+def _take_look(selection: Selection) -> Look:
     experiment = selection.data.experiment
     verdicts = {mode: standing_verdict(selection, mode) for mode in hypotheses(selection)}
     return Look(
@@ -99,14 +101,14 @@ def _look(selection: Selection) -> Look:
     )
 
 
-def _to_run(data: SessionData, done: Collection[TrialRecord]) -> bool:
+def _has_unfinished(data: SessionData, done: Collection[TrialRecord]) -> bool:
     """Tell whether a trial of the blocks that were begun is not among those that are done."""
     ids = {trial.trial for trial in done}
-    swarms = groups_of(plan(data.experiment))
+    swarms = iterate_groups(plan(data.experiment))
     return any(trial.id not in ids for swarm in swarms for trial in swarm.trials)
 
 
-def _check_told(selection: Selection) -> None:
+def _check_measured(selection: Selection) -> None:
     """Raise `NoVerdictPossible` where a mode has answers, and none tells what the verdict is on."""
     experiment = selection.data.experiment
     if unknown_metric(selection):
@@ -115,8 +117,8 @@ def _check_told(selection: Selection) -> None:
     if metric.read is None or (metric.spent and selection.fixed_rules):
         return
     for mode in (experiment.arms[0], *hypotheses(selection)):
-        answers = [it for it in selection.of(mode) if it.cause is Cause.FINISHED]
-        if len(answers) >= FEWEST and all(metric.read(it) is None for it in answers):
+        answers = [answer for answer in selection.of(mode) if answer.cause is Cause.FINISHED]
+        if len(answers) >= FEWEST and all(metric.read(answer) is None for answer in answers):
             raise NoVerdictPossible(
                 f"None of the {amount(len(answers), 'answer')} of {mode} tells "
                 f"{lowered(metric.title)}, which the verdict is on (--primary), so no further "

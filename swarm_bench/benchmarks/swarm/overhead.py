@@ -29,9 +29,9 @@ class OverheadLines:
         for mode in experiment.modes:
             of_mode = handshakes.get(mode.name, {})
             if not self._is_complete(mode.name) and set(of_mode) == set(mode.servers):
-                self._write(_greeted(experiment, mode, list(of_mode.values())))
+                self._write(_make_line(experiment, mode, list(of_mode.values())))
 
-    def due(self, mode: str) -> Overhead | None:
+    def find_due(self, mode: str) -> Overhead | None:
         """Return the line of a mode whose empty prompt is still to be asked: once in a call, if
         there are no figures yet."""
         is_due = self._asks and mode not in self._asked and not self._is_complete(mode)
@@ -42,13 +42,13 @@ class OverheadLines:
         self._asked.add(line.mode)
         self._write(line)
 
-    def copy(self, experiment: Experiment, recorded: Recorded) -> None:
+    def copy(self, experiment: Experiment, recording: Recorded) -> None:
         """Store what was measured of the modes when they were recorded."""
         modes = {mode.name for mode in experiment.modes}
-        lines = {line.mode: line for line in recorded.overhead if line.mode in modes}
-        here = {"session": experiment.session}
+        lines = {line.mode: line for line in recording.overhead if line.mode in modes}
+        update = {"session": experiment.session}
         if lines:
-            self._folder.write_overhead([line.model_copy(update=here) for line in lines.values()])
+            self._folder.write_overhead([line.model_copy(update=update) for line in lines.values()])
 
     def _is_complete(self, mode: str) -> bool:
         line = self._lines.get(mode)
@@ -61,7 +61,7 @@ class OverheadLines:
             self._recorder.keep_overhead(line)
 
 
-def _greeted(experiment: Experiment, mode: Mode, handshakes: list[Handshake]) -> Overhead:
+def _make_line(experiment: Experiment, mode: Mode, handshakes: list[Handshake]) -> Overhead:
     return Overhead(
         session=experiment.session,
         mode=mode.name,

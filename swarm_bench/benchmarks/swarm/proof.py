@@ -7,7 +7,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.retrieval.witnesses.agreement import Finding, compare, gives_no_tool
 
-_ALONE = "It shows no calls, and it was alone while the tool was asked: it used the tool."
+_USED_ALONE = "It shows no calls, and it was alone while the tool was asked: it used the tool."
 _UNSEEN = "The tool itself saw none of the calls that the transcript has: the use is not proved."
 _ONE_OF = "It cannot be told which of the swarm's agents it was: all of them count as contaminated."
 
@@ -24,40 +24,44 @@ def prove(
     external = experiment.service_url is not None
     finding = compare(mode, swarm, trials, probes, external=external)
     untouched = gives_no_tool(mode)
-    proved = swarm.model_copy(update={"counters": finding.agreement, "counters_why": finding.why})
-    alone = len(swarm.agents) == 1
+    proved = swarm.model_copy(
+        update={"counters": finding.agreement, "counters_why": finding.reasons}
+    )
+    is_alone = len(swarm.agents) == 1
     return proved, [
-        _with_counters(trial, finding, *_judged(trial, finding, alone=alone, untouched=untouched))
+        _add_counters(
+            trial, finding, *_relabel(trial, finding, is_alone=is_alone, untouched=untouched)
+        )
         for trial in trials
         if trial.started_at is not None
     ]
 
 
-def amended(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> list[TrialRecord]:
+def find_changed(old: Sequence[TrialRecord], new: Sequence[TrialRecord]) -> list[TrialRecord]:
     """Return the records that differ from those `before`."""
-    written = {record.key: record for record in before}
-    return [record for record in after if record != written.get(record.key)]
+    old_records = {record.key: record for record in old}
+    return [record for record in new if record != old_records.get(record.key)]
 
 
-def _judged(
-    trial: TrialRecord, finding: Finding, *, alone: bool, untouched: bool
+def _relabel(
+    trial: TrialRecord, finding: Finding, *, is_alone: bool, untouched: bool
 ) -> tuple[Treatment | None, tuple[str, ...]]:
     """Return the final label of a trial, and why it differs from that of the transcript alone."""
     label = trial.retrieval
     if untouched and finding.moved:
-        why = () if alone else (_ONE_OF,)
-        return Treatment.CONTAMINATED, why if label is not Treatment.CONTAMINATED else ()
-    if label is Treatment.UNKNOWN and alone and finding.moved:
-        return Treatment.USED, (_ALONE,)
+        reasons = () if is_alone else (_ONE_OF,)
+        return Treatment.CONTAMINATED, reasons if label is not Treatment.CONTAMINATED else ()
+    if label is Treatment.UNKNOWN and is_alone and finding.moved:
+        return Treatment.USED, (_USED_ALONE,)
     if label is Treatment.USED and finding.moved is False and finding.agreement == "contradict":
         return Treatment.UNKNOWN, (_UNSEEN,)
     return label, ()
 
 
-def _with_counters(
-    trial: TrialRecord, finding: Finding, label: Treatment | None, why: Sequence[str]
+def _add_counters(
+    trial: TrialRecord, finding: Finding, label: Treatment | None, reasons: Sequence[str]
 ) -> TrialRecord:
     evidence = trial.evidence or Evidence()
-    sentences = (*evidence.why, *finding.why, *why)
-    judged = evidence.model_copy(update={"counters": finding.agreement, "why": sentences})
-    return trial.model_copy(update={"evidence": judged, "retrieval": label})
+    sentences = (*evidence.why, *finding.reasons, *reasons)
+    new_evidence = evidence.model_copy(update={"counters": finding.agreement, "why": sentences})
+    return trial.model_copy(update={"evidence": new_evidence, "retrieval": label})

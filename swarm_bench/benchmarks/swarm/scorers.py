@@ -11,7 +11,7 @@ from swarm_bench.core.ports import ScoreContext, Scorer, Tree
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.engine.scoring import Scored, score, usable
+from swarm_bench.engine.scoring import ScoringResult, check_scorers, score
 from swarm_bench.scoring.citations import Citations
 from swarm_bench.scoring.digest import Digest
 from swarm_bench.scoring.facts import Facts
@@ -25,7 +25,7 @@ from swarm_bench.source.naming import restrict_key
 
 _ALWAYS = (Length(), Digest())
 """Not chosen: what they give describes an answer and does not judge it."""
-_CHOSEN = (
+_SELECTABLE = (
     References(),
     Structure(),
     Citations(),
@@ -45,27 +45,27 @@ lacks it does not ask for that."""
 _FOUND_NOTHING = (Status.AGENT_FAILED, Status.BUDGET_REACHED)
 
 
-def scorers(names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
+def load_scorers(names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
     """Return the scorers of these names: ours, those that installed packages register as
     `swarm_bench.scorers`, and `module:Class`; without names every one that is registered. Raises
     `ConfigError` for one that cannot be used, `UnknownName` for one that there is not."""
-    ours = {scorer.name: scorer for scorer in _CHOSEN}
+    shipped = {scorer.name: scorer for scorer in _SELECTABLE}
     installed = [plugin.name for plugin in registry.plugins("scorers")]
-    chosen: Iterable[str] = [*ours, *installed] if names is None else dict.fromkeys(names)
-    every: list[object] = [*_ALWAYS]
-    for name in chosen:
+    selected: Iterable[str] = [*shipped, *installed] if names is None else dict.fromkeys(names)
+    loaded: list[object] = [*_ALWAYS]
+    for name in selected:
         if name in {scorer.name for scorer in _ALWAYS}:
             continue
         require_known(name)
-        every.append(ours[name] if name in ours else _made(name))
-    return usable(every)
+        loaded.append(shipped[name] if name in shipped else _make_scorer(name))
+    return check_scorers(loaded)
 
 
 def require_known(*names: str) -> None:
     """Raise `UnknownName` for a scorer that there is not. A class of the user's own is not looked
     for: that would import it."""
     always = [scorer.name for scorer in _ALWAYS]
-    choosable = [scorer.name for scorer in _CHOSEN]
+    choosable = [scorer.name for scorer in _SELECTABLE]
     choosable += [plugin.name for plugin in registry.plugins("scorers")]
     for name in names:
         if name not in (*always, *choosable) and not is_code(name):
@@ -78,7 +78,7 @@ def is_code(name: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ScorableAnswer:
     """What an agent left, and what of its trial matters to scorers."""
 
     outcome: Outcome
@@ -97,10 +97,10 @@ class Answer:
         return self.task.key
 
     @property
-    def others(self) -> tuple[Task, ...]:
+    def other_tasks(self) -> tuple[Task, ...]:
         """The tasks of other groups."""
-        own = self.groups[self.task.id]
-        return tuple(task for task in self.tasks if self.groups[task.id] != own)
+        group = self.groups[self.task.id]
+        return tuple(task for task in self.tasks if self.groups[task.id] != group)
 
     @property
     def is_given(self) -> bool:
@@ -115,19 +115,19 @@ class Answer:
         nobody knows what it would have found."""
         return self.is_given or CONSEQUENCES[self.outcome.cause].status in _FOUND_NOTHING
 
-    def asks_for(self, part: str) -> bool:
+    def has_key_part(self, part: str) -> bool:
         """Tell whether the key has that part."""
         return self.key is not None and bool(vars(self.key)[part])
 
 
-def scored(
-    scorers: Iterable[Scorer], answer: Answer, trees: Trees, secrets: Collection[str]
-) -> Scored:
+def score_answer(
+    scorers: Iterable[Scorer], answer: ScorableAnswer, trees: Trees, secrets: Collection[str]
+) -> ScoringResult:
     """Have those look at an answer that have something to say about it."""
-    called = called_for(scorers, answer)
-    if not called:
-        return Scored()
-    files, tree = _files(trees, answer.commit)
+    selected = select_scorers(scorers, answer)
+    if not selected:
+        return ScoringResult()
+    files, tree = _read_files(trees, answer.commit)
     context = ScoreContext(
         text=(answer.outcome.text or "") if answer.is_given else "",
         workspace=answer.workspace,
@@ -136,22 +136,22 @@ def scored(
         tree=tree,
         retrieved=answer.outcome.retrieved,
         prompt=answer.task.prompt,
-        others=tuple(restrict_key(task, files) for task in answer.others),
+        others=tuple(restrict_key(task, files) for task in answer.other_tasks),
     )
-    return score(called, context, secrets, TrialRecord)
+    return score(selected, context, secrets, TrialRecord)
 
 
-def called_for(scorers: Iterable[Scorer], answer: Answer) -> tuple[Scorer, ...]:
+def select_scorers(scorers: Iterable[Scorer], answer: ScorableAnswer) -> tuple[Scorer, ...]:
     """Return those that have something to say about an answer, or about that there is none."""
     parts = [(scorer, _PART_OF_KEY.get(scorer.name)) for scorer in scorers]
     return tuple(
         scorer
         for scorer, part in parts
-        if (answer.is_given if part is None else answer.is_counted and answer.asks_for(part))
+        if (answer.is_given if part is None else answer.is_counted and answer.has_key_part(part))
     )
 
 
-def _files(trees: Trees, commit: str | None) -> tuple[frozenset[str], Tree | None]:
+def _read_files(trees: Trees, commit: str | None) -> tuple[frozenset[str], Tree | None]:
     """Return the files of the workspace; none where the repository cannot be read, and scorers say
     so."""
     try:
@@ -160,10 +160,12 @@ def _files(trees: Trees, commit: str | None) -> tuple[frozenset[str], Tree | Non
         return frozenset(), None
 
 
-def _made(name: str) -> object:
+def _make_scorer(name: str) -> object:
     kind = registry.load("scorers", name)
     try:
         return kind()
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
-        why = described(error)
-        raise ConfigError(f"The scorer {name!r} cannot be made: {why}; fix its package") from error
+        reason = described(error)
+        raise ConfigError(
+            f"The scorer {name!r} cannot be made: {reason}; fix its package"
+        ) from error

@@ -21,16 +21,16 @@ def member_folder(series: Path, size: int) -> Path:
     return series / f"agents-{size}"
 
 
-def series_sessions(series: Path) -> dict[int, SessionFolder]:
+def find_sessions(series: Path) -> dict[int, SessionFolder]:
     """Return the sessions that a series has so far, by size, the smallest first; none for any other
     folder."""
     if SessionFolder(series).holds_session():
         return {}
-    members = {int(path.name.removeprefix("agents-")): path for path in _members(series)}
+    members = {int(path.name.removeprefix("agents-")): path for path in _find_members(series)}
     return {size: SessionFolder(members[size]) for size in sorted(members)}
 
 
-def _members(series: Path) -> list[Path]:
+def _find_members(series: Path) -> list[Path]:
     """Return the folders of the sessions that a series has so far; links do not count."""
     return [
         file.parent
@@ -39,24 +39,26 @@ def _members(series: Path) -> list[Path]:
     ]
 
 
-def newest_session(results: Path, design: Design) -> Path:
+def find_newest_session(results: Path, design: Design) -> Path:
     """Return the latest session or series of the design below `results`, among those that can be
     read. Raises `UsageError` when there is none."""
-    alone = [(file.parent, file) for file in results.glob(f"*/{EXPERIMENT}")]
+    single_sessions = [(file.parent, file) for file in results.glob(f"*/{EXPERIMENT}")]
     of_series = [
-        (path, member / EXPERIMENT) for path in results.glob("*") for member in _members(path)
+        (path, member / EXPERIMENT) for path in results.glob("*") for member in _find_members(path)
     ]
-    written = (
-        (file.stat().st_mtime, path, file) for path, file in [*alone, *of_series] if file.is_file()
+    files = (
+        (file.stat().st_mtime, path, file)
+        for path, file in [*single_sessions, *of_series]
+        if file.is_file()
     )
-    newest, begun = None, 0.0
-    for changed, path, file in sorted(written, reverse=True):
-        if changed + _CLOCK_SECONDS < begun:
+    newest, start = None, 0.0
+    for changed, path, file in sorted(files, reverse=True):
+        if changed + _CLOCK_SECONDS < start:
             break  # what was not changed since cannot have begun later
         with suppress(UsageError):
             experiment = SessionFolder(file.parent).read_experiment()
-            if experiment.design == design and experiment.created_at.timestamp() > begun:
-                newest, begun = path, experiment.created_at.timestamp()
+            if experiment.design == design and experiment.created_at.timestamp() > start:
+                newest, start = path, experiment.created_at.timestamp()
     if newest is None:
         raise UsageError(
             f"There is no session below {results} to continue; name its folder: --continue DIR"

@@ -9,19 +9,23 @@ from functools import cached_property
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
-from swarm_bench.benchmarks.swarm.looking import Looking
+from swarm_bench.benchmarks.swarm.looking import InterimLooks
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
-from swarm_bench.benchmarks.swarm.proof import amended, prove
-from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
+from swarm_bench.benchmarks.swarm.proof import find_changed, prove
+from swarm_bench.benchmarks.swarm.recordings.recorder import (
+    PrintedFiles,
+    Recorder,
+    make_recorded_trial,
+)
 from swarm_bench.benchmarks.swarm.records.making import make_record
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Delivery,
     Execution,
-    SwarmEnded,
     SwarmJob,
+    SwarmResult,
 )
-from swarm_bench.benchmarks.swarm.scorers import Answer, scored
+from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, score_answer
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError, NoCredit, NotAuthorized
 from swarm_bench.core.ports import Probe
@@ -30,9 +34,9 @@ from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.group_store import GroupStore, Store
-from swarm_bench.engine.plan import Block, part_of, remaining, with_id
-from swarm_bench.engine.scoring import Scored
-from swarm_bench.retrieval.probes.readings import content
+from swarm_bench.engine.plan import Block, drop_finished, select_part, set_id
+from swarm_bench.engine.scoring import ScoringResult
+from swarm_bench.retrieval.probes.readings import make_content
 from swarm_bench.runtime.files import write_whole
 
 
@@ -59,41 +63,41 @@ class SwarmStore(Store[Task, SwarmJob, Delivery]):
         return task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
 
     @cached_property
-    def looking(self) -> Looking:
+    def interim_looks(self) -> InterimLooks:
         """Looks at the session after each block, where it is to end when its verdict stands."""
-        return Looking(self.folder, self.experiment, self.emit)
+        return InterimLooks(self.folder, self.experiment, self.emit)
 
     def turns(self, block: Block[Task]) -> Iterator[Block[Task]]:
         """Yield the block as a whole; of a session that has a limit, as many tasks of all modes at
         a time as the rest of the money buys, so that it ends in a comparison. Raises
         `CostLimitReached` when it buys none; the last mode may run alone."""
-        rest = block
-        while self.ledger is not None and len(rest.groups) > 1:
+        remainder = block
+        while self.ledger is not None and len(remainder.groups) > 1:
             tasks = defaultdict[int, list[SwarmTrial]](list)
-            for trial in (trial for swarm in rest.groups for trial in swarm.trials):
+            for trial in (trial for swarm in remainder.groups for trial in swarm.trials):
                 # A swarm of which somebody said the size is what is compared.
                 tasks[trial.number if self.experiment.swarm_size is None else 0].append(trial)
             modes = [[trial.arm for trial in of_task] for of_task in tasks.values()]
             number = self.ledger.turn(modes, self.experiment.at_once)
-            turn = {it.id for of_task in [*tasks.values()][:number] for it in of_task}
-            yield _as_own_swarms(part_of(rest, turn))
-            (rest,) = remaining([rest], turn) or [replace(rest, groups=())]
-        if rest.groups:
-            yield rest
+            turn = {trial.id for of_task in [*tasks.values()][:number] for trial in of_task}
+            yield _split_swarms(select_part(remainder, turn))
+            (remainder,) = drop_finished([remainder], turn) or [replace(remainder, groups=())]
+        if remainder.groups:
+            yield remainder
 
-    def of_group(self, group: Swarm) -> GroupStore[SwarmJob, Delivery]:
+    def make_group_store(self, group: Swarm) -> GroupStore[SwarmJob, Delivery]:
         """Make what stores the deliveries of one swarm. Raises `CostLimitReached` when none of its
         trials may start."""
         if self.ledger is not None:
             self.ledger.check(group.arm)
-        stored = OneSwarmStore(self, group)
-        return GroupStore(job=stored.job, keep=stored.keep, check=stored.check)
+        swarm_store = OneSwarmStore(self, group)
+        return GroupStore(job=swarm_store.job, keep=swarm_store.keep, check=swarm_store.check)
 
 
-def _as_own_swarms(turn: Block[Task]) -> Block[Task]:
+def _split_swarms(turn: Block[Task]) -> Block[Task]:
     """Give the swarms of a turn ids of their own: there may be others of the same block."""
-    named = [with_id(swarm) for swarm in turn.groups]
-    return replace(turn, groups=tuple(named))
+    swarms = [set_id(swarm) for swarm in turn.groups]
+    return replace(turn, groups=tuple(swarms))
 
 
 class OneSwarmStore:
@@ -115,7 +119,7 @@ class OneSwarmStore:
         return SwarmJob(
             swarm=swarm,
             attempts=session.attempts,
-            overhead=session.overhead.due(swarm.arm),
+            overhead=session.overhead.find_due(swarm.arm),
             budget=None if ledger is None else ledger.copy(),
         )
 
@@ -126,7 +130,7 @@ class OneSwarmStore:
         ledger = self._session.ledger
         if ledger is not None and self._pending:
             ledger.check(self._swarm.arm)
-            raise ledger.reached(self._swarm.arm)
+            raise ledger.make_limit_error(self._swarm.arm)
 
     async def keep(self, delivery: Delivery) -> None:
         """Store it, before anything else of its swarm can be delivered. Raises `HarnessError` for
@@ -136,13 +140,13 @@ class OneSwarmStore:
                 f"What ran {self._swarm.arm} in run {self._swarm.run} delivered a trial twice, or "
                 "something of another swarm; fix it, and continue the session"
             )
-        if isinstance(delivery, SwarmEnded):
+        if isinstance(delivery, SwarmResult):
             self._keep_swarm(delivery)
         else:
             await self._keep_trial(delivery)
 
     def _is_awaited(self, delivery: Delivery) -> bool:
-        if isinstance(delivery, SwarmEnded):
+        if isinstance(delivery, SwarmResult):
             record, swarm = delivery.record, self._swarm
             return (record.mode, record.run) == (swarm.arm, swarm.run)
         return self._pending.get(delivery.trial.id) == delivery.trial
@@ -158,26 +162,28 @@ class OneSwarmStore:
     def _write_trial(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
         """Write the files of a trial. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
-        scored = self._scored(execution)
+        scored = self._score(execution)
         record = make_record(session.experiment, execution, scored)
         self._artefacts.make_mode_folder(trial.run, trial.arm)
         if session.recorder is not None:
-            session.recorder.keep(recorded_trial(execution, record), self._printed(execution))
+            session.recorder.keep(
+                make_recorded_trial(execution, record), self._list_printed(execution)
+            )
         if outcome.payload is not None:
             write_whole(self._artefacts.agent_file(trial, "json"), outcome.payload)
         write_whole(self._artefacts.agent_file(trial, "md"), session.page(record, outcome.text))
         return record, scored.troubles
 
-    def _printed(self, execution: Execution) -> Printed:
-        return Printed(
+    def _list_printed(self, execution: Execution) -> PrintedFiles:
+        return PrintedFiles(
             stdout=self._artefacts.agent_file(execution.trial, STDOUT),
             stderr=self._artefacts.agent_file(execution.trial, STDERR),
             home_files=execution.leaves,
         )
 
-    def _scored(self, execution: Execution) -> Scored:
+    def _score(self, execution: Execution) -> ScoringResult:
         session = self._session
-        answer = Answer(
+        answer = ScorableAnswer(
             outcome=execution.outcome,
             task=execution.trial.case,
             tasks=session.experiment.tasks,
@@ -185,12 +191,12 @@ class OneSwarmStore:
             workspace=execution.workspace,
             commit=self._swarm.commit,
         )
-        return scored(session.scorers, answer, session.trees, session.secrets)
+        return score_answer(session.scorers, answer, session.trees, session.secrets)
 
-    def _keep_swarm(self, ended: SwarmEnded) -> None:
+    def _keep_swarm(self, result: SwarmResult) -> None:
         """Compare its counters with the transcripts. Trials that ran again after that swarm belong
         to a later one."""
-        session, swarm = self._session, ended.record
+        session, swarm = self._session, result.record
         self._write_counters(swarm)
         of_it = [
             record
@@ -198,32 +204,32 @@ class OneSwarmStore:
             if record.agent in swarm.agents and record.attempt <= swarm.attempt
         ]
         proved, labelled = prove(session.experiment, swarm, of_it, session.probes)
-        session.folder.records.append(*amended(of_it, labelled))
+        session.folder.records.append(*find_changed(of_it, labelled))
         if session.recorder is not None:
             session.recorder.keep_swarm(proved)
         session.folder.append_swarm(proved)
-        if ended.overhead is not None:
-            session.overhead.keep(ended.overhead)
+        if result.overhead is not None:
+            session.overhead.keep(result.overhead)
             if session.ledger is not None:
-                session.ledger.pay(ended.overhead.prompt_cost)
+                session.ledger.pay(result.overhead.prompt_cost)
 
     def _write_counters(self, swarm: SwarmRecord) -> None:
         """Put the counters of a swarm beside its agents' files, in the shape existing scripts
         read."""
         experiment = self._session.experiment
-        several = len(experiment.agents_of_blocks) > 1
-        number = f"-{self._swarm.trials[0].number}" if several else ""
-        for name, counted in swarm.difference.items():
+        has_several = len(experiment.agents_of_blocks) > 1
+        number = f"-{self._swarm.trials[0].number}" if has_several else ""
+        for name, change in swarm.difference.items():
             probe = self._session.probes.get(name)
             if probe is None:
                 continue
-            before, after = swarm.before.get(name), swarm.after.get(name)
-            written = content(probe, before, after, counted)
-            if written is not None:
+            first, last = swarm.before.get(name), swarm.after.get(name)
+            file_content = make_content(probe, first, last, change)
+            if file_content is not None:
                 folder = self._artefacts.make_mode_folder(swarm.run, swarm.mode)
                 file = folder / f"{probe.file}{number}.json"
                 self._artefacts.set_aside(file)
-                write_whole(file, json.dumps({"mode": swarm.mode, **written}, indent=2) + "\n")
+                write_whole(file, json.dumps({"mode": swarm.mode, **file_content}, indent=2) + "\n")
 
 
 def check_authorized(experiment: Experiment, records: Iterable[TrialRecord]) -> None:
@@ -233,12 +239,12 @@ def check_authorized(experiment: Experiment, records: Iterable[TrialRecord]) -> 
     first = next((record for record in records if record.cause in turned_away), None)
     if first is None or experiment.rehearsal:
         return
-    why = f"({first.detail or 'no reason given'}), so the session was stopped"
+    reason = f"({first.detail or 'no reason given'}), so the session was stopped"
     if first.cause is Cause.NO_CREDIT:
         raise NoCredit(
-            f"Agent {first.agent} has no credit or quota left with the provider {why}; add to it"
+            f"Agent {first.agent} has no credit or quota left with the provider {reason}; add to it"
         )
     raise NotAuthorized(
-        f"Agent {first.agent} failed to authenticate with the provider {why}; set a key that it "
+        f"Agent {first.agent} failed to authenticate with the provider {reason}; set a key that it "
         "accepts"
     )

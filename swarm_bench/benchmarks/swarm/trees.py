@@ -23,11 +23,11 @@ class Trees(AbstractContextManager["Trees"]):
     copy: Snapshot | None = None
     """The session's own, where that was made: of a folder, or with uncommitted changes, there is no
     other."""
-    recorded: Mapping[str, frozenset[str]] | None = None
+    recorded_files: Mapping[str, frozenset[str]] | None = None
     """In a replay, which reads no repository, the paths of the files at each commit."""
     _stack: ExitStack = field(default_factory=ExitStack)
     _turn: Lock = field(default_factory=Lock)
-    _opened: dict[Path, Objects] = field(default_factory=dict)
+    _open_objects: dict[Path, Objects] = field(default_factory=dict)
     _read: dict[tuple[Path, str], CommitTree] = field(default_factory=dict)
 
     def __exit__(self, *_: object) -> None:
@@ -36,8 +36,8 @@ class Trees(AbstractContextManager["Trees"]):
     def files(self, commit: str | None) -> frozenset[str]:
         """Return the paths of the files at a commit, or in the session's own copy. Raises
         `HarnessError`."""
-        if commit is not None and self.recorded is not None:
-            return self.recorded.get(commit, frozenset())
+        if commit is not None and self.recorded_files is not None:
+            return self.recorded_files.get(commit, frozenset())
         if self.copy is not None and commit in (None, self.repository.clean_commit):
             return self.copy.files
         tree = self.tree(commit)
@@ -51,19 +51,19 @@ class Trees(AbstractContextManager["Trees"]):
             if self.copy is None or self.copy.commit is None:
                 return None
             revision, folder = self.copy.commit, self.copy.path
-        if self.recorded is not None:
+        if self.recorded_files is not None:
             return None
         with self._turn:
             if (folder, revision) not in self._read:
                 if len(self._read) == _AT_ONCE:
                     self._read.clear()
-                self._read[folder, revision] = self._listed(folder, revision)
+                self._read[folder, revision] = self._list_tree(folder, revision)
             return self._read[folder, revision]
 
-    def _listed(self, folder: Path, revision: str) -> CommitTree:
-        if folder not in self._opened:
-            self._opened[folder] = self._stack.enter_context(Objects(folder))
-        tree = self._opened[folder].tree(revision)
+    def _list_tree(self, folder: Path, revision: str) -> CommitTree:
+        if folder not in self._open_objects:
+            self._open_objects[folder] = self._stack.enter_context(Objects(folder))
+        tree = self._open_objects[folder].tree(revision)
         return replace(tree, blobs=dict(filter(self._is_in_clones, tree.blobs.items())))
 
     def _is_in_clones(self, file: tuple[str, Blob]) -> bool:

@@ -20,7 +20,7 @@ from swarm_bench.programs.canopy.parameters import Arguments
 from swarm_bench.programs.canopy.result_json import SearchResult, expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import Pack, pack_result
 from swarm_bench.programs.stdio_server import Answer, Json, Server
-from swarm_bench.retrieval.modes.variables import texts_in
+from swarm_bench.retrieval.modes.variables import find_texts
 from swarm_bench.retrieval.placebo.material import (
     NAME,
     VERSION,
@@ -97,7 +97,7 @@ class Answers:
         handles = [self._handle(passage) for passage in passages]
         scores = sorted((round(draw.uniform(0.55, 0.95), 3) for _ in handles), reverse=True)
         result = SearchResult(handles=handles, matches=len(handles) + draw.randrange(30))
-        question = " ".join(texts_in(arguments.values))
+        question = " ".join(find_texts(arguments.values))
         selected = list(zip(scores, handles, strict=True))
         pack = Pack(text=question, result=result, limits=limits, selected=selected)
         return _answer_json(pack_result(pack, ()))

@@ -36,8 +36,8 @@ def find_program(name: str, override: str | None) -> Path:
     """
     if override:
         is_path = "/" in override or override.startswith("~")
-        named = str(Path(override).expanduser().absolute()) if is_path else override
-        path = shutil.which(named)
+        configured = str(Path(override).expanduser().absolute()) if is_path else override
+        path = shutil.which(configured)
         if path is None:
             variable = f"SWARM_BENCH_{name.upper().replace('-', '_')}"
             raise ConfigError(

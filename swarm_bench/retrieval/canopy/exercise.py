@@ -8,7 +8,7 @@ import anyio
 
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.retrieval.canopy.service import Service
-from swarm_bench.retrieval.probes.service_metrics import read_metrics, service_difference
+from swarm_bench.retrieval.probes.service_metrics import compute_service_difference, read_metrics
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.git import git
 
@@ -35,15 +35,15 @@ async def exercise(service: Service, work: Path) -> Exercise:
     with temporary(work) as folder:
         (repository := folder / "repository").mkdir()
         await make_repository(repository)
-        before = await read_metrics(service.url, service.key)
+        old_metrics = await read_metrics(service.url, service.key)
         index = await service.index(repository, _TIMEOUT)
         started = anyio.current_time()
-        handles = await _handles(service, repository)
+        handles = await _query_handles(service, repository)
         queried = anyio.current_time()
         await _expand(service, repository, handles)
         expanded = anyio.current_time()
-        after = await read_metrics(service.url, service.key)
-    _check_moved(service_difference(before, after))
+        new_metrics = await read_metrics(service.url, service.key)
+    _check_moved(compute_service_difference(old_metrics, new_metrics))
     return Exercise(index=index, query=queried - started, expand=expanded - queried)
 
 
@@ -57,8 +57,8 @@ async def make_repository(repository: Path) -> None:
     await git("commit", "--quiet", "--message", "ten files", cwd=repository)
 
 
-async def _handles(service: Service, repository: Path) -> list[dict[str, Any]]:
-    repo = await service.repository(repository)
+async def _query_handles(service: Service, repository: Path) -> list[dict[str, Any]]:
+    repo = await service.find_repository_id(repository)
     answer = await service.call("POST", "/query", {"repo": repo, "pattern": _WORD})
     handles = answer.get("handles")
     if not isinstance(handles, list) or not handles:
@@ -70,9 +70,9 @@ async def _handles(service: Service, repository: Path) -> list[dict[str, Any]]:
 
 
 async def _expand(service: Service, repository: Path, handles: list[dict[str, Any]]) -> None:
-    repo = await service.repository(repository)
-    wanted = [{"id": f"h{str(handles[0].get('id')).removeprefix('h')}"}]
-    answer = await service.call("POST", "/expand", {"repo": repo, "handles": wanted})
+    repo = await service.find_repository_id(repository)
+    handle_ids = [{"id": f"h{str(handles[0].get('id')).removeprefix('h')}"}]
+    answer = await service.call("POST", "/expand", {"repo": repo, "handles": handle_ids})
     if _WORD not in str(answer.get("contents")):
         raise ServiceFailed(
             f"canopy-service at {service.url} expanded a handle to something other than its text; "

@@ -24,7 +24,7 @@ class IndexWatch:
         Its greatest size counts and not its time stamp: closing a database writes it once more.
         """
         while True:
-            size = sum(map(_size, self._files))
+            size = sum(map(_read_size, self._files))
             if size > self._largest:
                 now = anyio.current_time()
                 self._largest = size
@@ -40,7 +40,7 @@ class IndexWatch:
         return self._last - self._first
 
 
-def _size(path: Path) -> int:
+def _read_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

@@ -51,53 +51,55 @@ class Service:
         """
         started = anyio.current_time()
         with anyio.move_on_after(timeout):
-            repo = await self.repository(workspace)
+            repo = await self.find_repository_id(workspace)
             await self.call("POST", "/reindex", {"repo": repo})
-            await self._until_ready(repo)
+            await self._wait_until_ready(repo)
             return anyio.current_time() - started
         raise IndexFailed(
             f"canopy-service had not indexed the repository after {timeout:g} s; "
-            f"give it more with --index-timeout{self._see_log()}"
+            f"give it more with --index-timeout{self._refer_to_log()}"
         )
 
-    async def repository(self, workspace: Path) -> object:
+    async def find_repository_id(self, workspace: Path) -> object:
         """Return the service's id of the workspace, which is added if it is new."""
         return (await self.call("POST", "/repos/add", {"path": str(workspace)})).get("repo_id")
 
-    def ended(self) -> str | None:
+    def describe_exit(self) -> str | None:
         """Say in a sentence how our own service ended; `None` while it runs."""
         if self.process is None or self.process.returncode is None:
             return None
         return (
             f"canopy-service ended with exit code {self.process.returncode} "
-            f"while the agents ran{self._see_log()}"
+            f"while the agents ran{self._refer_to_log()}"
         )
 
     async def watch(self) -> str:
         """Return only when the service is lost, with one sentence on how."""
-        heard = anyio.current_time()
+        last_answer = anyio.current_time()
         while True:
-            if (why := await self.lost()) is not None:
-                return why
-            if await self.answers():
-                heard = anyio.current_time()
-            elif anyio.current_time() - heard > SILENCE_SECONDS:
+            if (loss := await self.describe_loss()) is not None:
+                return loss
+            if await self.is_answering():
+                last_answer = anyio.current_time()
+            elif anyio.current_time() - last_answer > SILENCE_SECONDS:
                 return (
                     f"canopy-service did not answer for {SILENCE_SECONDS:g} s "
-                    f"while the agents ran{self._see_log()}"
+                    f"while the agents ran{self._refer_to_log()}"
                 )
             await anyio.sleep(WATCH_SECONDS)
 
-    async def lost(self) -> str | None:
+    async def describe_loss(self) -> str | None:
         """Say in a sentence how the service is gone for certain; `None` while it may be there."""
-        if self.ended() is not None or await listens(self.url):
-            return self.ended()
+        if self.describe_exit() is not None or await listens(self.url):
+            return self.describe_exit()
         if self.process is not None:
             with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
                 await self.process.wait()
-        return self.ended() or f"nobody listens at {self.url} any more{self._see_log()}"
+        return (
+            self.describe_exit() or f"nobody listens at {self.url} any more{self._refer_to_log()}"
+        )
 
-    async def answers(self) -> bool:
+    async def is_answering(self) -> bool:
         """Tell whether something that calls itself canopy-service answers now."""
         try:
             status = await self.call("GET", "/status")
@@ -105,12 +107,12 @@ class Service:
             return False
         return _is_canopy(status)
 
-    async def implementation(self) -> str | None:
+    async def read_implementation(self) -> str | None:
         """Ask how the service names itself beyond the protocol; the real one does not."""
         name = (await self.call("GET", "/status")).get("implementation")
         return str(name) if name else None
 
-    async def _until_ready(self, repo: object) -> None:
+    async def _wait_until_ready(self, repo: object) -> None:
         while True:
             answer = await self.call("GET", "/repos")
             shards: list[dict[str, Any]] = answer.get("list", [])
@@ -120,10 +122,10 @@ class Service:
             if shard.get("status") == "error":
                 raise IndexFailed(
                     f"canopy-service could not index the repository: "
-                    f"{shard.get('error_message') or 'it gave no reason'}{self._see_log()}"
+                    f"{shard.get('error_message') or 'it gave no reason'}{self._refer_to_log()}"
                 )
-            if self.ended() is not None:
-                raise IndexFailed(f"canopy-service died while it indexed{self._see_log()}")
+            if self.describe_exit() is not None:
+                raise IndexFailed(f"canopy-service died while it indexed{self._refer_to_log()}")
             await anyio.sleep(POLL_SECONDS)
 
     async def call(self, method: str, path: str, body: object = None) -> dict[str, Any]:
@@ -143,14 +145,14 @@ class Service:
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise ServiceFailed(
                 f"canopy-service at {self.url} does not answer {path}: "
-                f"{error or type(error).__name__}{self._see_log()}"
+                f"{error or type(error).__name__}{self._refer_to_log()}"
             ) from error
         if answer.is_error:
             message = content.get("message") if isinstance(content, dict) else content
-            raise ServiceFailed(f"canopy-service refused {path}: {message}{self._see_log()}")
+            raise ServiceFailed(f"canopy-service refused {path}: {message}{self._refer_to_log()}")
         return content if isinstance(content, dict) else {"list": content}
 
-    def _see_log(self) -> str:
+    def _refer_to_log(self) -> str:
         if self.log is None:
             return ""
         try:
@@ -165,21 +167,21 @@ def _is_canopy(status: Mapping[str, Any]) -> bool:
     return status.get("service") == SERVICE
 
 
-def _nobody_at(url: str) -> str:
+def _describe_nobody(url: str) -> str:
     return (
         f"No canopy-service answers at {url} without a key; start a service there, or omit "
         "--service-url to have one started"
     )
 
 
-def without_log(error: Exception, log: Path) -> str:
+def hide_log(error: Exception, log: Path) -> str:
     """Write a sentence on a service without the path of a log that goes away."""
     sentence = str(error).replace(f"; its log is {log}", ", and its log is empty")
     return sentence.replace(f"its log {log}", "its log")
 
 
 @asynccontextmanager
-async def started_service(
+async def start_service(
     command: Command, *, log: Path, secrets: tuple[str, ...]
 ) -> AsyncIterator[Service]:
     """Start a service of our own for the block. `command` gets `--port` and a free port; `secrets`
@@ -203,27 +205,27 @@ async def started_service(
             raise ServiceFailed(str(error)) from error
         url, key = f"http://127.0.0.1:{port}", command.env.get(API_KEY)
         service = Service(url=url, key=key, log=log, process=process)
-        await _until_it_answers(service, process)
+        await _wait_for_answer(service, process)
         yield service
 
 
 @asynccontextmanager
-async def running_service(url: str) -> AsyncIterator[Service]:
+async def open_running_service(url: str) -> AsyncIterator[Service]:
     """Use a service that somebody else runs. Raises `ServiceFailed` when it is none."""
     service = Service(url=url.rstrip("/"))
     try:
         answer = await service.call("GET", "/status")
     except ServiceFailed as error:
-        raise ServiceFailed(f"{_nobody_at(url)} ({error})") from error
+        raise ServiceFailed(f"{_describe_nobody(url)} ({error})") from error
     if not _is_canopy(answer):
-        raise ServiceFailed(_nobody_at(url))
+        raise ServiceFailed(_describe_nobody(url))
     yield service
 
 
-async def _until_it_answers(service: Service, process: Process) -> None:
+async def _wait_for_answer(service: Service, process: Process) -> None:
     with anyio.move_on_after(START_SECONDS):
         while process.returncode is None:
-            if await service.answers():
+            if await service.is_answering():
                 # Another program could have taken the port: then ours has ended or will.
                 await anyio.sleep(POLL_SECONDS)
                 if process.returncode is None:
@@ -232,10 +234,11 @@ async def _until_it_answers(service: Service, process: Process) -> None:
         await anyio.sleep(POLL_SECONDS)  # its last words are on the way to the log
     if process.returncode is None:
         raise ServiceFailed(
-            f"canopy-service did not answer within {START_SECONDS} s{service._see_log()}"
+            f"canopy-service did not answer within {START_SECONDS} s{service._refer_to_log()}"
         )
     raise ServiceFailed(
-        f"canopy-service ended at its start with exit code {process.returncode}{service._see_log()}"
+        f"canopy-service ended at its start with exit code {process.returncode}"
+        f"{service._refer_to_log()}"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import ControlKind, Mode
-from swarm_bench.retrieval.placebo.arm import placebo_of
+from swarm_bench.retrieval.placebo.arm import make_placebo
 
 LONGEST_NAME = 64
 """As `MODE_NAME` has it."""
@@ -18,12 +18,12 @@ WITHOUT_TOOLS = (
 """Before instructions that have no wording of their own for an agent without the tool."""
 
 
-def wording(mode: Mode) -> str:
+def write_wording(mode: Mode) -> str:
     """Write what an agent without the tool gets instead of the mode's instructions."""
     return mode.control or f"{WITHOUT_TOOLS}\n\n{mode.instructions}"
 
 
-def with_controls(modes: Sequence[Mode], kinds: Collection[ControlKind]) -> tuple[Mode, ...]:
+def add_controls(modes: Sequence[Mode], kinds: Collection[ControlKind]) -> tuple[Mode, ...]:
     """Add behind each tool mode the arms that control it: its instructions, if it has any, and a
     placebo.
 
@@ -33,17 +33,17 @@ def with_controls(modes: Sequence[Mode], kinds: Collection[ControlKind]) -> tupl
     tools = [mode for mode in modes if mode.servers and not mode.control_of]
     instructed = [mode for mode in tools if mode.instructions]
     if not tools or ("placebo" not in kinds and not instructed):
-        raise UsageError(_nothing_to_control(modes))
+        raise UsageError(_explain_nothing(modes))
     arms: list[Mode] = []
     if "instructions" in kinds:
-        arms += _instructions(modes, instructed)
+        arms += _list_instruction_arms(modes, instructed)
     if "placebo" in kinds:
-        arms += _placebos(modes, tools)
+        arms += _list_placebos(modes, tools)
     _check_names(modes, arms)
-    return tuple(_placed(modes, {arm.name: arm for arm in arms}))
+    return tuple(_place_arms(modes, {arm.name: arm for arm in arms}))
 
 
-def _instructions(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
+def _list_instruction_arms(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
     """List the arms without a tool, old and new."""
     arms = {
         mode.instructions: mode
@@ -51,33 +51,35 @@ def _instructions(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
         if mode.control_of and mode.control_kind == "instructions"
     }
     for mode in tools:
-        text = wording(mode)
-        arm = arms.get(text) or _without_tool(mode, text)
-        of = tuple(dict.fromkeys((*arm.control_of, mode.name)))
-        arms[text] = arm.model_copy(update={"control_of": of})
+        text = write_wording(mode)
+        arm = arms.get(text) or _make_arm(mode, text)
+        controlled = tuple(dict.fromkeys((*arm.control_of, mode.name)))
+        arms[text] = arm.model_copy(update={"control_of": controlled})
     return list(arms.values())
 
 
-def _without_tool(mode: Mode, text: str) -> Mode:
+def _make_arm(mode: Mode, text: str) -> Mode:
     return Mode(
-        name=_name(mode, "instructions"),
+        name=_make_name(mode, "instructions"),
         source=mode.source,
         description="Instructions only: what the tool's agents are told, without the tool.",
         instructions=text,
     )
 
 
-def _placebos(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
+def _list_placebos(modes: Sequence[Mode], tools: Sequence[Mode]) -> list[Mode]:
     """List the placebos. Those of a session that is continued may have another source."""
     names = {mode.control_of[0]: mode.name for mode in modes if mode.is_placebo}
-    return [placebo_of(mode, names.get(mode.name) or _name(mode, "placebo")) for mode in tools]
+    return [
+        make_placebo(mode, names.get(mode.name) or _make_name(mode, "placebo")) for mode in tools
+    ]
 
 
-def _name(mode: Mode, kind: ControlKind) -> str:
+def _make_name(mode: Mode, kind: ControlKind) -> str:
     return f"{mode.name[: LONGEST_NAME - len(kind) - 1]}-{kind}"
 
 
-def _placed(modes: Sequence[Mode], arms: Mapping[str, Mode]) -> Iterator[Mode]:
+def _place_arms(modes: Sequence[Mode], arms: Mapping[str, Mode]) -> Iterator[Mode]:
     names = {mode.name for mode in modes}
     for mode in modes:
         yield arms.get(mode.name, mode)
@@ -87,17 +89,17 @@ def _placed(modes: Sequence[Mode], arms: Mapping[str, Mode]) -> Iterator[Mode]:
 
 
 def _check_names(modes: Sequence[Mode], arms: Sequence[Mode]) -> None:
-    taken = {mode.name for mode in modes if not mode.control_of}
+    used_names = {mode.name for mode in modes if not mode.control_of}
     for arm in arms:
-        if arm.name in taken:
+        if arm.name in used_names:
             raise UsageError(
                 f"--controls calls the {arm.control_kind} arm of {arm.control_of[0]!r} "
                 f"{arm.name!r}, and there is another mode of that name; rename that mode's file"
             )
-        taken.add(arm.name)
+        used_names.add(arm.name)
 
 
-def _nothing_to_control(modes: Sequence[Mode]) -> str:
+def _explain_nothing(modes: Sequence[Mode]) -> str:
     if any(mode.servers for mode in modes):
         return (
             "--controls adds an arm with a tool mode's instructions, and no mode with a tool has "

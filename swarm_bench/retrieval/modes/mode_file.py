@@ -31,8 +31,8 @@ from swarm_bench.retrieval.modes.variables import (
     KEYWORDS,
     QUERY,
     KeyPath,
-    mistakes,
-    placeholders_in,
+    find_mistakes,
+    find_placeholders_in,
 )
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
@@ -85,14 +85,14 @@ class Server(BaseModel):
         return self
 
 
-def _as_words(written: Any) -> Any:
-    if not isinstance(written, list):
+def _check_words(value: Any) -> Any:
+    if not isinstance(value, list):
         raise ValueError(_AS_WORDS)
-    return written
+    return value
 
 
 Argv = Annotated[
-    list[Annotated[str, Field(min_length=1)]], Field(min_length=1), BeforeValidator(_as_words)
+    list[Annotated[str, Field(min_length=1)]], Field(min_length=1), BeforeValidator(_check_words)
 ]
 """Program and arguments."""
 
@@ -104,7 +104,7 @@ class Call(BaseModel):
     tool: str = Field(min_length=1)
     arguments: dict[str, Any] = {}
 
-    def stored(self) -> ToolCall:
+    def convert(self) -> ToolCall:
         """Convert it to what a mode has."""
         return ToolCall(tool=self.tool, arguments=self.arguments)
 
@@ -121,12 +121,12 @@ class Prepare(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _may_be_a_command_alone(cls, written: Any) -> Any:
-        if isinstance(written, list):
-            return {"command": written}
-        if not isinstance(written, dict):
+    def _may_be_a_command_alone(cls, value: Any) -> Any:
+        if isinstance(value, list):
+            return {"command": value}
+        if not isinstance(value, dict):
             raise ValueError(f"{_AS_WORDS}, or a mapping with 'command' or 'tool'")
-        return written
+        return value
 
     @model_validator(mode="after")
     def _has_command_or_tool(self) -> "Prepare":
@@ -136,7 +136,7 @@ class Prepare(BaseModel):
             raise ValueError("has 'arguments', which are a tool's; put them into 'command'")
         return self
 
-    def stored(self) -> Preparation:
+    def convert(self) -> Preparation:
         """Convert it to what a mode has. What a command makes is needed; what a tool makes, it
         makes itself when it is first asked."""
         return Preparation(
@@ -159,12 +159,12 @@ class Search(Call):
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> "Search":
-        named = placeholders_in(self.arguments)
-        if not named & {QUERY, KEYWORDS}:
+        names = find_placeholders_in(self.arguments)
+        if not names & {QUERY, KEYWORDS}:
             raise ValueError(
                 'needs "{{ query }}" in its arguments, where the question goes, or "{{ words }}"'
             )
-        if (self.join is not None or self.per_word) and KEYWORDS not in named:
+        if (self.join is not None or self.per_word) and KEYWORDS not in names:
             raise ValueError(
                 "says how words are given, and has no {{ words }} in its arguments; put it where "
                 "they go"
@@ -183,7 +183,7 @@ class Search(Call):
             check_json_path(self.json_path)
         return self
 
-    def stored(self) -> SearchTool:
+    def convert(self) -> SearchTool:
         """Convert it to what a mode has."""
         return SearchTool(
             tool=self.tool,
@@ -263,37 +263,37 @@ class ModeFile(BaseModel):
         if "" in self.servers:
             raise ValueError("has a server without a name; give it one")
         for name in self.servers:
-            other = by_tool_name.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
-            if other != name:
+            same_named = by_tool_name.setdefault(_NOT_IN_A_TOOL.sub("_", name), name)
+            if same_named != name:
                 raise ValueError(
-                    f"has the servers {other!r} and {name!r}, which agents cannot tell apart: the "
-                    "name of a tool has '_' for other signs; rename one of them"
+                    f"has the servers {same_named!r} and {name!r}, which agents cannot tell apart: "
+                    "the name of a tool has '_' for other signs; rename one of them"
                 )
         return self
 
-    def stored(self, name: str, path: Path) -> Mode:
+    def convert(self, name: str, path: Path) -> Mode:
         """Convert it to what an experiment has."""
-        own = self.own
-        prepare = own.prepare or own.index
+        settings = self.own
+        prepare = settings.prepare or settings.index
         return Mode(
             name=name,
             source=str(path.absolute()),
-            description=own.description,
+            description=settings.description,
             servers={
                 key: server.model_dump(exclude_unset=True) for key, server in self.servers.items()
             },
-            instructions=own.instructions,
-            control=own.control,
-            prepare=prepare.stored() if prepare else None,
-            start_seconds=own.start_seconds,
-            warm_up=own.warm_up.stored() if own.warm_up else None,
-            teardown=tuple(own.teardown or ()),
-            version=tuple(own.version or ()),
-            search=own.search.stored() if own.search else None,
-            may_create=tuple(own.may_create),
-            keep=tuple(own.keep),
-            services=tuple(own.services),
-            probes=tuple(own.probes),
+            instructions=settings.instructions,
+            control=settings.control,
+            prepare=prepare.convert() if prepare else None,
+            start_seconds=settings.start_seconds,
+            warm_up=settings.warm_up.convert() if settings.warm_up else None,
+            teardown=tuple(settings.teardown or ()),
+            version=tuple(settings.version or ()),
+            search=settings.search.convert() if settings.search else None,
+            may_create=tuple(settings.may_create),
+            keep=tuple(settings.keep),
+            services=tuple(settings.services),
+            probes=tuple(settings.probes),
         )
 
 
@@ -313,15 +313,15 @@ def parse(path: Path, also: Callable[[object], Iterable[Problem]]) -> ModeFile:
         mode_file, problem = ModeFile.model_validate(content), None
     except ValidationError as error:
         mode_file, problem = None, error
-    blanks = [*mistakes(content)]
+    blanks = [*find_mistakes(content)]
     if mode_file is None or duplicates or blanks:
         raise ConfigError(
-            _wrong(path, text, duplicates, problem, also(content), blanks)
+            _describe_wrong(path, text, duplicates, problem, also(content), blanks)
         ) from problem
     return mode_file
 
 
-def _wrong(
+def _describe_wrong(
     path: Path,
     text: str,
     duplicates: Sequence[str],
@@ -333,7 +333,7 @@ def _wrong(
     located = located_json(text)
     repeated = [*located.duplicate_keys()] if located and duplicates else []
     line = located.line if located else None
-    others = [*also, *((line(path) if line else 0, clause) for path, clause in blanks)]
+    problems = [*also, *((line(path) if line else 0, clause) for path, clause in blanks)]
     for number, key in repeated or [(0, key) for key in duplicates]:
-        others.append((number, f"the key {key!r} appears twice; keep one of them"))
-    return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, others)}"
+        problems.append((number, f"the key {key!r} appears twice; keep one of them"))
+    return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, problems)}"

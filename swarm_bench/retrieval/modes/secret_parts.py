@@ -31,31 +31,31 @@ def looks_secret(name: str, value: str) -> bool:
     return _ORDINARY.fullmatch(value) is None
 
 
-def secret_parts(argv: Sequence[str]) -> Iterator[str]:
+def find_secret_parts(argv: Sequence[str]) -> Iterator[str]:
     """Yield the secret parts of a command line, or of one address."""
-    for before, word in zip(("", *argv), argv, strict=False):
-        yield from (word[begin:end] for begin, end in _spans(before, word))
+    for previous, word in zip(("", *argv), argv, strict=False):
+        yield from (word[begin:end] for begin, end in _find_spans(previous, word))
 
 
-def without_secret_parts(argv: Sequence[str]) -> list[str]:
+def redact_secret_parts(argv: Sequence[str]) -> list[str]:
     """Replace the secret parts, so that the command line may be stored."""
     return [
-        _replaced(word, _spans(before, word))
-        for before, word in zip(("", *argv), argv, strict=False)
+        _replace_spans(word, _find_spans(previous, word))
+        for previous, word in zip(("", *argv), argv, strict=False)
     ]
 
 
-def _replaced(word: str, spans: Iterator[tuple[int, int]]) -> str:
-    shown, end = "", 0
+def _replace_spans(word: str, spans: Iterator[tuple[int, int]]) -> str:
+    redacted, end = "", 0
     for begin, stop in sorted(set(spans)):
         if begin >= end:
-            shown += word[end:begin] + NOT_STORED
+            redacted += word[end:begin] + NOT_STORED
             end = stop
-    return shown + word[end:]
+    return redacted + word[end:]
 
 
-def _spans(before: str, word: str) -> Iterator[tuple[int, int]]:
-    option = _OPTION.fullmatch(before)
+def _find_spans(previous: str, word: str) -> Iterator[tuple[int, int]]:
+    option = _OPTION.fullmatch(previous)
     if option and names_secret(option["name"]) and not word.startswith("-"):
         spans = [(0, len(word))]
     elif (assigned := _ASSIGNED.fullmatch(word)) and names_secret(assigned["name"]):

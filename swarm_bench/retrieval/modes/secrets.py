@@ -20,18 +20,18 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.retrieval.canopy.own_service import API_KEY
-from swarm_bench.retrieval.modes.mode import without_secrets, written_in
-from swarm_bench.retrieval.modes.secret_parts import looks_secret, names_variable, secret_parts
-from swarm_bench.retrieval.modes.variables import Filling, named, named_in
+from swarm_bench.retrieval.modes.mode import drop_secrets, find_templates
+from swarm_bench.retrieval.modes.secret_parts import find_secret_parts, looks_secret, names_variable
+from swarm_bench.retrieval.modes.variables import Filling, find_variables, find_variables_in
 from swarm_bench.runtime.environment import COMMON
 
-Held = TypeVar("Held", Experiment, RetrieveExperiment)
+Redactable = TypeVar("Redactable", Experiment, RetrieveExperiment)
 SHORTEST = 8
 """Characters; a shorter value would be found in ordinary words."""
 _SCHEME = re.compile(r"(?P<scheme>Bearer|Basic|Token)\s+(?P<value>\S+)", re.IGNORECASE)
 
 
-def secrets(
+def collect_secrets(
     modes: Collection[Mode],
     agent_env: Mapping[str, str],
     readable: Sequence[Mapping[str, str]],
@@ -45,18 +45,18 @@ def secrets(
     variables = ChainMap(*map(dict, readable))
     everywhere = [pair for source in readable for pair in source.items()]
     values = {*agent_env.values()}
-    commands = [command for mode in modes for command in _commands(mode)]
+    commands = [command for mode in modes for command in _list_commands(mode)]
     for mode in modes:
-        values |= {*_of_servers(mode, variables)}
-        values |= {variables.get(name, "") for name in _named(mode) - set(COMMON)}
+        values |= {*_find_in_servers(mode, variables)}
+        values |= {variables.get(name, "") for name in _find_named(mode) - set(COMMON)}
     values |= {value for name, value in everywhere if names_secret(name)}
-    values |= {*secret_parts(arguments)}
-    held = [value for mode in modes for _, value in _held(mode)]
-    written = [*chain.from_iterable(commands), *held, *arguments]
-    values |= {*_of_addresses([*values, *(value for _, value in everywhere), *written])}
-    values |= {*_of_schemes(values)}
+    values |= {*find_secret_parts(arguments)}
+    server_values = [value for mode in modes for _, value in _list_server_values(mode)]
+    texts = [*chain.from_iterable(commands), *server_values, *arguments]
+    values |= {*_find_in_addresses([*values, *(value for _, value in everywhere), *texts])}
+    values |= {*_find_in_schemes(values)}
     values |= {unquote(value) for value in values}  # an address has them quoted
-    public = _public(variables)
+    public = _list_public(variables)
     return tuple(sorted(value for value in values if _is_secret(value, public)))
 
 
@@ -73,20 +73,22 @@ class Readable(Protocol):
     def service_key(self) -> str: ...
 
 
-def secrets_of(
+def find_secrets(
     source: Readable, modes: Collection[Mode], arguments: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Collect the secrets that can be read there, with those of `modes` and `arguments`."""
     readable = [source.variables, source.dotenv.filled, source.dotenv.written]
-    return secrets(modes, {**source.agent_env, API_KEY: source.service_key}, readable, arguments)
+    return collect_secrets(
+        modes, {**source.agent_env, API_KEY: source.service_key}, readable, arguments
+    )
 
 
-def storable(experiment: Experiment) -> Storable:
+def make_storable(experiment: Experiment) -> Storable:
     """Remove keys and logins from the experiment. Whoever continues it gives them again."""
-    return Storable(without_keys(experiment))
+    return Storable(drop_keys(experiment))
 
 
-def without_keys(experiment: Held) -> Held:
+def drop_keys(experiment: Redactable) -> Redactable:
     """Remove keys and logins from what holds modes."""
     address = experiment.service_url
     settings = dict(experiment.settings)
@@ -95,23 +97,23 @@ def without_keys(experiment: Held) -> Held:
         settings["service_url"] = setting.model_copy(update={"value": url})
     return experiment.model_copy(
         update={
-            "modes": tuple(without_secrets(mode) for mode in experiment.modes),
+            "modes": tuple(drop_secrets(mode) for mode in experiment.modes),
             "service_url": address and without_logins(address),
             "settings": settings,
         }
     )
 
 
-def _named(mode: Mode) -> set[str]:
-    elsewhere = [*written_in(mode), mode.search.arguments if mode.search else None]
-    return named(mode.servers) | named_in(elsewhere)
+def _find_named(mode: Mode) -> set[str]:
+    elsewhere = [*find_templates(mode), mode.search.arguments if mode.search else None]
+    return find_variables(mode.servers) | find_variables_in(elsewhere)
 
 
 def _is_secret(value: str, public: Collection[str]) -> bool:
     return len(value) >= SHORTEST and value not in public and not _is_path(value)
 
 
-def _public(variables: Mapping[str, str]) -> set[str]:
+def _list_public(variables: Mapping[str, str]) -> set[str]:
     names = (*COMMON, "HOSTNAME", "HOST", "USERNAME")
     machine = socket.gethostname()
     return {
@@ -130,14 +132,14 @@ def _is_path(value: str) -> bool:
     return False
 
 
-def _of_addresses(texts: Collection[str]) -> Iterator[str]:
+def _find_in_addresses(texts: Collection[str]) -> Iterator[str]:
     """Yield passwords, and tokens that stand for a user."""
     for login in (match["login"] for text in texts for match in logins(text)):
         user, colon, password = login.partition(":")
         yield password if colon else user
 
 
-def _of_schemes(values: Collection[str]) -> Iterator[str]:
+def _find_in_schemes(values: Collection[str]) -> Iterator[str]:
     """Yield `abc` of `Bearer abc`, and the password of a Basic login."""
     for match in (match for value in values for match in _SCHEME.finditer(value)):
         yield match["value"]
@@ -146,29 +148,29 @@ def _of_schemes(values: Collection[str]) -> Iterator[str]:
                 yield base64.b64decode(match["value"]).decode().partition(":")[2]
 
 
-def _of_servers(mode: Mode, variables: Mapping[str, str]) -> Iterator[str]:
-    for text in _written_as_secrets(mode):
+def _find_in_servers(mode: Mode, variables: Mapping[str, str]) -> Iterator[str]:
+    for text in _find_secret_texts(mode):
         if not names_variable(text):
             yield text
-            yield from _filled(text, variables, mode)
+            yield from _fill(text, variables, mode)
 
 
-def _written_as_secrets(mode: Mode) -> Iterator[str]:
-    yield from (value for name, value in _held(mode) if looks_secret(name, value))
-    for command in _commands(mode):
-        yield from secret_parts(command)
+def _find_secret_texts(mode: Mode) -> Iterator[str]:
+    yield from (value for name, value in _list_server_values(mode) if looks_secret(name, value))
+    for command in _list_commands(mode):
+        yield from find_secret_parts(command)
 
 
-def _held(mode: Mode) -> Iterator[tuple[str, str]]:
+def _list_server_values(mode: Mode) -> Iterator[tuple[str, str]]:
     """Yield the variables and headers of its servers."""
     for server in mode.servers.values():
         for key in ("env", "headers"):
-            held = server.get(key)
-            pairs = held.items() if isinstance(held, dict) else ()
+            values = server.get(key)
+            pairs = values.items() if isinstance(values, dict) else ()
             yield from ((name, value) for name, value in pairs if isinstance(value, str))
 
 
-def _commands(mode: Mode) -> Iterator[Sequence[str]]:
+def _list_commands(mode: Mode) -> Iterator[Sequence[str]]:
     """Yield the arguments of its servers, their addresses, and its own commands."""
     for server in mode.servers.values():
         yield [word for word in server.get("args") or () if isinstance(word, str)]
@@ -176,6 +178,6 @@ def _commands(mode: Mode) -> Iterator[Sequence[str]]:
     yield from (mode.prepare.command if mode.prepare else (), mode.teardown, mode.version)
 
 
-def _filled(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]:
+def _fill(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]:
     with suppress(ConfigError):  # a variable that is not set: then no agent was started with it
-        yield Filling(file=mode.source, placeholders=None, variables=variables).value(value)
+        yield Filling(file=mode.source, placeholders=None, variables=variables).fill(value)

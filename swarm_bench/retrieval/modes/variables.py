@@ -22,7 +22,7 @@ MODE_FOLDER = "mode_folder"
 PYTHON = "python"
 """The interpreter of swarm-bench, which has its programs."""
 _NAMES = (*PLACEHOLDERS, MODE_FOLDER, PYTHON)
-_FILLED = ("prepare", "index", "warm_up", "teardown", "version")
+_FILLED_KEYS = ("prepare", "index", "warm_up", "teardown", "version")
 """Keys of ours in which placeholders are filled in, beside the arguments of `search`."""
 QUERY = "query"
 """What a search looks for; allowed in the arguments of `search` only."""
@@ -42,10 +42,10 @@ _LONGEST_DEFAULT = 2000
 _DEFAULT = rf"(?:\{{\{{[^{{}}\n]*+\}}\}}|[^}}]){{0,{_LONGEST_DEFAULT}}}+"
 _VARIABLE = rf"\$\{{(?P<variable>[A-Za-z_][A-Za-z0-9_]*+)(?::-(?P<default>{_DEFAULT}))?\}}"
 _OPEN = re.compile(f"{PLACEHOLDER}|{_VARIABLE}")
-_ALONE = re.compile(PLACEHOLDER)
+_SINGLE = re.compile(PLACEHOLDER)
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*+:-|\{\{")
 """Begins what would have to be filled in, where it is none of the above."""
-_OTHER = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]{0,2000}+\}")
+_EDITOR_VARIABLE = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]{0,2000}+\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,60 +60,64 @@ class Filling:
     variables: Mapping[str, str] | None
     """The same for variables."""
 
-    def server(self, server: Mapping[str, Any]) -> dict[str, Any]:
+    def fill_server(self, server: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in all of a server. Raises `ConfigError` for what cannot be."""
         plain = Filling(file=self.file, placeholders=self.placeholders, variables=None)
         return {
-            key: (self if key in EXPANDED else plain).value(value) for key, value in server.items()
+            key: (self if key in EXPANDED else plain).fill(value) for key, value in server.items()
         }
 
-    def value(self, node: Any) -> Any:
+    def fill(self, node: Any) -> Any:
         if isinstance(node, str):
-            alone = _ALONE.fullmatch(node)
-            value = (self.placeholders or {}).get(alone["placeholder"]) if alone else None
-            return [*value] if isinstance(value, list) else self._text(node)
+            single = _SINGLE.fullmatch(node)
+            value = (self.placeholders or {}).get(single["placeholder"]) if single else None
+            return [*value] if isinstance(value, list) else self._fill_text(node)
         if isinstance(node, list):
-            return [self.value(item) for item in node]
+            return [self.fill(item) for item in node]
         if isinstance(node, dict):
-            return {key: self.value(item) for key, item in node.items()}
+            return {key: self.fill(item) for key, item in node.items()}
         return node
 
-    def _text(self, text: str) -> str:
-        if other := _OTHER.search(text):
+    def _fill_text(self, text: str) -> str:
+        if editor_variable := _EDITOR_VARIABLE.search(text):
             raise ConfigError(
-                f"The mode file {self.file} has {other[0]}, which only an editor fills in; "
-                "write ${NAME} for a variable of your environment"
+                f"The mode file {self.file} has {editor_variable[0]}, which only an editor fills "
+                "in; write ${NAME} for a variable of your environment"
             )
         self._check_closed(_OPEN.sub(" ", text))
-        return _OPEN.sub(self._replacement, text)
+        return _OPEN.sub(self._replace, text)
 
-    def _check_closed(self, rest: str) -> None:
+    def _check_closed(self, text: str) -> None:
         """Check `rest`, a text without all that can be filled in. Raises `ConfigError`."""
-        if opening := _UNCLOSED.search(without_closed(rest)):
+        if opening := _UNCLOSED.search(without_closed(text)):
             raise ConfigError(
                 f"The mode file {self.file} has {opening[0]} without its end; close it, and give a "
                 f"default of at most {_LONGEST_DEFAULT} characters"
             )
 
-    def _replacement(self, match: re.Match[str]) -> str:
+    def _replace(self, match: re.Match[str]) -> str:
         name = match["variable"]
         if name is None:
-            written = self.placeholders is None
-            return match[0] if written else self._placeholder(match["placeholder"])
+            keeps_placeholders = self.placeholders is None
+            return match[0] if keeps_placeholders else self._fill_placeholder(match["placeholder"])
         if self.variables is None:
             return match[0]
         if name in self.variables:
             return self.variables[name]
         if match["default"] is not None:
             self._check_closed(match["default"])
-            written = self.placeholders is None
-            return match["default"] if written else substituted(match["default"], self._placeholder)
+            keeps_placeholders = self.placeholders is None
+            return (
+                match["default"]
+                if keeps_placeholders
+                else substituted(match["default"], self._fill_placeholder)
+            )
         raise ConfigError(
             f"The mode file {self.file} needs the variable {name}, which is not set; export it, "
             f"or write a default into the file: ${{{name}:-value}}"
         )
 
-    def _placeholder(self, name: str) -> str:
+    def _fill_placeholder(self, name: str) -> str:
         values = self.placeholders or {}
         if name not in values:
             raise ConfigError(
@@ -129,17 +133,17 @@ class Filling:
         return value
 
 
-def mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
+def find_mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
     """Yield where a mode file, as JSON, has placeholders that cannot be filled in, with a clause
     for each."""
-    for path, text in _texts(content):
+    for path, text in _find_texts(content):
         allowed: tuple[str, ...]
         match path:
             case ("mcpServers", _, _, *_):
                 allowed = _NAMES
             case ("swarmBench", "search", "arguments", *_):
                 allowed = (*_NAMES, QUERY, KEYWORDS)
-            case ("swarmBench", key, *_) if key in _FILLED:
+            case ("swarmBench", key, *_) if key in _FILLED_KEYS:
                 allowed = _NAMES
             case _:
                 continue
@@ -149,7 +153,7 @@ def mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
             yield path, f"{written_path(path)} {error}"
 
 
-def _texts(content: object) -> Iterator[tuple[KeyPath, str]]:
+def _find_texts(content: object) -> Iterator[tuple[KeyPath, str]]:
     """Yield all texts of a piece of JSON with their paths."""
     nodes: list[tuple[KeyPath, object]] = [((), content)]
     while nodes:
@@ -161,30 +165,32 @@ def _texts(content: object) -> Iterator[tuple[KeyPath, str]]:
             nodes += [((*path, key), item) for key, item in items]
 
 
-def named(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
+def find_variables(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """Return the variables that servers name."""
-    return named_in([server.get(key) for server in servers.values() for key in EXPANDED])
+    return find_variables_in([server.get(key) for server in servers.values() for key in EXPANDED])
 
 
-def named_in(node: Any) -> set[str]:
+def find_variables_in(node: Any) -> set[str]:
     """Return the variables that are named anywhere in a piece of JSON."""
-    return {match["variable"] for text in texts_in(node) for match in _OPEN.finditer(text)} - {None}
+    return {match["variable"] for text in find_texts(node) for match in _OPEN.finditer(text)} - {
+        None
+    }
 
 
-def placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
+def find_placeholders(servers: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """Return the placeholders that servers name."""
-    return placeholders_in(servers)
+    return find_placeholders_in(servers)
 
 
-def placeholders_in(node: Any) -> set[str]:
+def find_placeholders_in(node: Any) -> set[str]:
     """Return the placeholders that are named anywhere in a piece of JSON."""
-    return {name for text in texts_in(node) for name in names_in(text)}
+    return {name for text in find_texts(node) for name in names_in(text)}
 
 
-def texts_in(node: Any) -> Iterator[str]:
+def find_texts(node: Any) -> Iterator[str]:
     """Yield all texts of a piece of JSON, but not its keys."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, Mapping | list):
         for item in node.values() if isinstance(node, Mapping) else node:
-            yield from texts_in(item)
+            yield from find_texts(item)

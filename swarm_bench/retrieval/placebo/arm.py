@@ -10,7 +10,7 @@ from typing import Any
 
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.modes.variables import EXPANDED
-from swarm_bench.retrieval.placebo.material import script_of
+from swarm_bench.retrieval.placebo.material import name_script
 
 PLACEBO = "servers"
 """The placeholder for the folder with the material of all placebo servers of a session, and the
@@ -18,11 +18,14 @@ folder's name. Mode files cannot name it."""
 _HOW_TO_REACH = {*EXPANDED, "type", "cwd"}
 
 
-def placebo_of(mode: Mode, name: str) -> Mode:
+def make_placebo(mode: Mode, name: str) -> Mode:
     """Make the arm with the mode's instructions and its servers' names, and with servers of ours.
     What else the mode file says of a server, an agent is to see in both."""
     servers = {
-        server: {**_rest(config), **_program(material_file(Path(f"{{{{ {PLACEBO} }}}}"), name, at))}
+        server: {
+            **_drop_reach_keys(config),
+            **_make_program(name_material_file(Path(f"{{{{ {PLACEBO} }}}}"), name, at)),
+        }
         for at, (server, config) in enumerate(mode.servers.items())
     }
     return Mode(
@@ -37,15 +40,15 @@ def placebo_of(mode: Mode, name: str) -> Mode:
     )
 
 
-def material_file(folder: Path, arm: str, number: int) -> Path:
+def name_material_file(folder: Path, arm: str, number: int) -> Path:
     """Return the path of a server's material, by the server's number in an arm."""
     return folder / hashlib.sha256(arm.encode()).hexdigest()[:12] / f"{number}.json"
 
 
-def _rest(config: dict[str, Any]) -> dict[str, Any]:
+def _drop_reach_keys(config: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if key not in _HOW_TO_REACH}
 
 
-def _program(material: Path) -> dict[str, Any]:
-    script = str(script_of(material))
+def _make_program(material: Path) -> dict[str, Any]:
+    script = str(name_script(material))
     return {"command": sys.executable, "args": ["-I", script, "{{ workspace }}"]}

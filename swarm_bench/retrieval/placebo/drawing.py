@@ -43,37 +43,39 @@ async def draw_passages(
     """Draw passages: the same for the same content, tasks and seed. Raises `UsageError` when too
     few files have nothing to do with the tasks."""
     commits = {task.commit for task in tasks} - {None, snapshot.repository.clean_commit}
-    trees = [await _files(Path(snapshot.repository.path), commit) for commit in commits if commit]
-    files = await _files(snapshot.path, snapshot.commit or snapshot.repository.tree)
+    trees = [
+        await _list_files(Path(snapshot.repository.path), commit) for commit in commits if commit
+    ]
+    files = await _list_files(snapshot.path, snapshot.commit or snapshot.repository.tree)
     random.Random(f"{seed}:files").shuffle(files)
-    texts = await _without_words(snapshot, [f for f in files if all(f in t for t in trees)], tasks)
+    texts = await _read_unrelated(snapshot, [f for f in files if all(f in t for t in trees)], tasks)
     keys = [task.key.files for task in tasks if task.key and task.key.files]
     if len(texts) < FEWEST_FILES and len(keys) == len(tasks):
         lasting = set.intersection(*({file.path for file in tree} for tree in (files, *trees)))
         unnamed = lasting.difference(*keys)
-        texts = await _first(snapshot, [file for file in files if file.path in unnamed])
+        texts = await _read_first(snapshot, [file for file in files if file.path in unnamed])
     if len(texts) < FEWEST_FILES:
-        raise UsageError(_refusal(snapshot.repository, len(texts), bool(commits)))
+        raise UsageError(_explain_refusal(snapshot.repository, len(texts), bool(commits)))
     return tuple(
-        passage for path, text in texts.items() for passage in passages_in(path, text, seed)
+        passage for path, text in texts.items() for passage in draw_file_passages(path, text, seed)
     )
 
 
-async def _without_words(
+async def _read_unrelated(
     snapshot: Snapshot, files: Sequence[_File], tasks: Sequence[Task]
 ) -> dict[str, str]:
     """Read files that share no search word with any task: text by path."""
     stems = search_stems("\n".join(task.prompt for task in tasks))
-    named = [file for file in files if not shares_word(file.path, stems)]
-    return await _first(snapshot, named, lambda text: not shares_word(text, stems))
+    unrelated = [file for file in files if not shares_word(file.path, stems)]
+    return await _read_first(snapshot, unrelated, lambda text: not shares_word(text, stems))
 
 
-async def _first(
+async def _read_first(
     snapshot: Snapshot, files: Sequence[_File], fits: Callable[[str], bool] = bool
 ) -> dict[str, str]:
     """Read as many files as are drawn: text by path."""
     texts: dict[str, str] = {}
-    async for path, text in _readable(snapshot, files):
+    async for path, text in _read_texts(snapshot, files):
         if fits(text):
             texts[path] = text
         if len(texts) == MOST_FILES:
@@ -81,12 +83,12 @@ async def _first(
     return texts
 
 
-def _refusal(repository: Repository, fitting: int, at_commits: bool) -> str:
-    alike = " and are the same at every commit" if at_commits else ""
+def _explain_refusal(repository: Repository, fitting: int, at_commits: bool) -> str:
+    condition = " and are the same at every commit" if at_commits else ""
     fewer = "tasks of one commit (tasks make --commit)" if at_commits else "fewer tasks"
     return (
         "--controls placebo answers with places of files that share no search word with any "
-        f"task{alike}, or, where each task has an answer key, that no key names; of the "
+        f"task{condition}, or, where each task has an answer key, that no key names; of the "
         f"{repository.files} files of {repository.path}, {fitting} can be used ({FEWEST_FILES} are "
         f"needed); give {fewer} or a larger repository, or omit the placebo"
     )
@@ -98,7 +100,7 @@ def shares_word(text: str, stems: Iterable[str]) -> bool:
     return any(stem in folded for stem in stems)
 
 
-def passages_in(path: str, text: str, seed: int) -> list[Passage]:
+def draw_file_passages(path: str, text: str, seed: int) -> list[Passage]:
     """Draw ranges of lines of a file that do not overlap, in their order."""
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines, start=1) if line.strip()]
@@ -112,13 +114,13 @@ def passages_in(path: str, text: str, seed: int) -> list[Passage]:
     return sorted(passages, key=lambda passage: passage.first)
 
 
-async def _files(repository: Path, tree: str) -> list[_File]:
+async def _list_files(repository: Path, tree: str) -> list[_File]:
     """List those of a tree or commit that can be shown, by size and name."""
-    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=repository)
+    listing = await git("ls-tree", "-r", "-z", "--long", tree, cwd=repository)
     files = []
-    for entry in filter(None, listed.split(b"\0")):
-        about, _, name = entry.partition(b"\t")
-        mode, _, object_id, size = about.split()
+    for entry in filter(None, listing.split(b"\0")):
+        header, _, name = entry.partition(b"\t")
+        mode, _, object_id, size = header.split()
         path = name.decode("utf-8", "replace")
         regular = mode.startswith(b"100") and int(size) <= MOST_BYTES
         if regular and path.isprintable() and "\ufffd" not in path:
@@ -126,23 +128,23 @@ async def _files(repository: Path, tree: str) -> list[_File]:
     return files
 
 
-async def _readable(snapshot: Snapshot, files: Sequence[_File]) -> AsyncIterator[tuple[str, str]]:
+async def _read_texts(snapshot: Snapshot, files: Sequence[_File]) -> AsyncIterator[tuple[str, str]]:
     """Yield path and text of the files that are worth showing."""
     for first in range(0, len(files), _BATCH):
         batch = files[first : first + _BATCH]
-        wanted = b"".join(file.object_id + b"\n" for file in batch)
-        printed = await git("cat-file", "--batch", cwd=snapshot.path, feed=wanted)
+        object_ids = b"".join(file.object_id + b"\n" for file in batch)
+        printed = await git("cat-file", "--batch", cwd=snapshot.path, feed=object_ids)
         start = 0
         for file in batch:
             begin = printed.index(b"\n", start) + 1
             end = begin + int(printed[start:begin].split()[2])
             start = end + 1
-            text = _text(printed[begin:end])
+            text = _decode(printed[begin:end])
             if text is not None:
                 yield file.path, text
 
 
-def _text(content: bytes) -> str | None:
+def _decode(content: bytes) -> str | None:
     """Decode the text of a file that is worth showing; `None` of any other."""
     if b"\0" in content:
         return None
@@ -151,5 +153,5 @@ def _text(content: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     lines = text.split("\n")
-    telling = sum(bool(line.strip()) for line in lines)
-    return text if telling >= FEWEST_LINES and max(map(len, lines)) <= LONGEST_LINE else None
+    filled_lines = sum(bool(line.strip()) for line in lines)
+    return text if filled_lines >= FEWEST_LINES and max(map(len, lines)) <= LONGEST_LINE else None

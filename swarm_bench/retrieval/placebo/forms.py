@@ -42,26 +42,26 @@ _BY_ROLE: Mapping[tool_roles.Role | None, Form] = {
 _JSON_PATH = re.compile(r"\$(?P<keys>(?:\.\w+)*)(?:\[\*\])?(?:\.(?P<path>\w+))?")
 
 
-def placebo_tool(tool: ToolSpec, search: SearchTool | None) -> PlaceboTool:
+def make_placebo_tool(tool: ToolSpec, search: SearchTool | None) -> PlaceboTool:
     """Make the placebo of a server's tool; `search` is the mode's own search."""
     searches = search is not None and search.tool == tool.name
     form = _CANOPY.get(tool.name)
     if form is None and not searches:
         form = _BY_ROLE.get(tool_roles.role(tool.name, tool))
     is_json = "json" in tool.description.lower() or bool(searches and search and search.json_path)
-    keys, path_key = _keys(search.json_path if searches and search else None)
+    keys, path_key = _parse_keys(search.json_path if searches and search else None)
     return PlaceboTool(
         name=tool.name,
         description=tool.description,
         schema=dict(tool.schema),
         form=form or ("json" if is_json else "lines"),
-        line=line_for(search.pattern if searches and search else None),
+        line=choose_line(search.pattern if searches and search else None),
         keys=keys,
         path_key=path_key,
     )
 
 
-def line_for(pattern: str | None) -> str:
+def choose_line(pattern: str | None) -> str:
     """Choose how a passage is written so that a pattern of a mode file reads it; as grep does
     without a pattern, or when none of ours fits."""
     if pattern is None:
@@ -80,7 +80,7 @@ def _reads_line(groups: Mapping[str, str | None]) -> bool:
     return groups.get("line", str(_EXAMPLE["first"])) == str(_EXAMPLE["first"])
 
 
-def _keys(json_path: str | None) -> tuple[tuple[str, ...], str]:
+def _parse_keys(json_path: str | None) -> tuple[tuple[str, ...], str]:
     """Return the keys that lead to the passages, and the key of a passage's path."""
     match = _JSON_PATH.fullmatch(json_path or "")
     if match is None:

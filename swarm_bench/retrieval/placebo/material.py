@@ -83,10 +83,10 @@ class Material:
         command line need not name this package."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(path, json.dumps(asdict(self)))
-        _write(script_of(path), _SCRIPT)
+        _write(name_script(path), _SCRIPT)
 
 
-def script_of(material: Path) -> Path:
+def name_script(material: Path) -> Path:
     """Return the path of the script that `Material.write` puts beside a file."""
     return material.with_suffix(".py")
 

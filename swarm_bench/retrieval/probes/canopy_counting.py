@@ -40,20 +40,20 @@ class Calls:
     """Of MCP tools that are none of canopy's."""
 
     @classmethod
-    def of(cls, calls: Mapping[str, ToolCalls]) -> "Calls":
+    def count_calls(cls, calls: Mapping[str, ToolCalls]) -> "Calls":
         """Count those of canopy's tools among the calls of MCP tools."""
-        counted = Counter[str]()
-        for tool, made in calls.items():
+        counts = Counter[str]()
+        for tool, tool_calls in calls.items():
             if tool.endswith(_UNCOUNTED):
                 continue
             kind = next((kind for end, kind in _KINDS.items() if tool.endswith(end)), None)
             if kind is None:
-                counted["others"] += made.number
+                counts["others"] += tool_calls.number
             else:
-                counted[kind] += made.answered
-                counted[f"failed_{kind}"] += made.failed
-                counted[f"open_{kind}"] += made.unanswered
-        return cls(**counted)
+                counts[kind] += tool_calls.answered
+                counts[f"failed_{kind}"] += tool_calls.failed
+                counts[f"open_{kind}"] += tool_calls.unanswered
+        return cls(**counts)
 
     @property
     def no_ceiling(self) -> str:
@@ -61,23 +61,23 @@ class Calls:
         return "tools were called that are not canopy's" if self.others else ""
 
 
-def service_counts(calls: Calls, recorded: int | None) -> dict[str, Expected]:
+def expect_service_counts(calls: Calls, recorded_queries: int | None) -> dict[str, Expected]:
     """Say what each counter of a service may show. `recorded` are the query events of
     `feedback.db`, where it was read."""
-    asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
+    questions, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
     unanswered = calls.open_queries + calls.open_packs
-    failing = _maybe(failed, unanswered, "counted")
+    failing = _state_rule(failed, unanswered, "counted")
     # What the service was not asked stands in the database all the same.
-    local = recorded is not None and recorded >= asked
+    local = recorded_queries is not None and recorded_queries >= questions
     dsl = "a query in canopy's own language is not the service's, and the database has it"
     return {
         "queries": Expected(
-            plain=asked,
-            low=0 if local else asked,
-            high=asked + failed + unanswered,
+            plain=questions,
+            low=0 if local else questions,
+            high=questions + failed + unanswered,
             below=dsl,
             above=failing,
-            calls=_questions(calls),
+            calls=_describe_questions(calls),
             no_ceiling=calls.no_ceiling,
         ),
         "evidence_packs": Expected(
@@ -89,49 +89,50 @@ def service_counts(calls: Calls, recorded: int | None) -> dict[str, Expected]:
             calls=f"{numbered(calls.packs, 'answered call')} of canopy_evidence_pack",
             no_ceiling=calls.no_ceiling,
         ),
-        "expands": _expand_requests(calls),
+        "expands": _expect_expand_requests(calls),
     }
 
 
-def database_counts(calls: Calls, *, service: bool, no_floor: str) -> dict[str, Expected]:
+def expect_database_counts(calls: Calls, *, service: bool, no_floor: str) -> dict[str, Expected]:
     """Say what each counter of `feedback.db` may show, with a service or without. `no_floor` says
     why it may lack events."""
     return {
-        "query_events": _query_events(calls, service=service, no_floor=no_floor),
-        "expand_events": _expand_events(calls, service=service, no_floor=no_floor),
+        "query_events": _expect_query_events(calls, service=service, no_floor=no_floor),
+        "expand_events": _expect_expand_events(calls, service=service, no_floor=no_floor),
     }
 
 
-def _questions(calls: Calls) -> str:
-    asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
-    return f"{numbered(asked, 'answered call')} of canopy_query and canopy_evidence_pack" + _others(
-        failed, calls.open_queries + calls.open_packs
+def _describe_questions(calls: Calls) -> str:
+    questions, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
+    return (
+        f"{numbered(questions, 'answered call')} of canopy_query and canopy_evidence_pack"
+        + _describe_others(failed, calls.open_queries + calls.open_packs)
     )
 
 
-def _query_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
-    asked, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
+def _expect_query_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
+    questions, failed = calls.queries + calls.packs, calls.failed_queries + calls.failed_packs
     unanswered = calls.open_queries + calls.open_packs
     if service:
-        more = calls.queries + calls.open_queries
+        extra = calls.queries + calls.open_queries
         rule = "with a service a canopy_query is written twice"
     else:
-        more = calls.packs + calls.failed_packs + calls.open_packs
+        extra = calls.packs + calls.failed_packs + calls.open_packs
         rule = "an evidence pack that finds nothing asks a second time"
     if failed or unanswered:
-        rule += f", and {_maybe(failed, unanswered, 'written')}"
+        rule += f", and {_state_rule(failed, unanswered, 'written')}"
     return Expected(
-        plain=asked,
-        low=asked,
-        high=asked + more + failed + unanswered,
+        plain=questions,
+        low=questions,
+        high=questions + extra + failed + unanswered,
         above=rule,
-        calls=_questions(calls),
+        calls=_describe_questions(calls),
         no_floor=no_floor,
         no_ceiling=calls.no_ceiling,
     )
 
 
-def _expand_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
+def _expect_expand_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
     any_call = calls.expands + calls.open_expands + (calls.failed_expands if service else 0)
     return Expected(
         plain=calls.expands,
@@ -140,13 +141,13 @@ def _expand_events(calls: Calls, *, service: bool, no_floor: str) -> Expected:
         below="with a service an expand of an id that did not come from a pack is written nowhere",
         above="an expand is written once for each handle"
         + (", and one that nobody answered may have been written" if calls.open_expands else ""),
-        calls=_expands(calls),
+        calls=_describe_expands(calls),
         no_floor=no_floor,
         no_ceiling=calls.no_ceiling,
     )
 
 
-def _expand_requests(calls: Calls) -> Expected:
+def _expect_expand_requests(calls: Calls) -> Expected:
     return Expected(
         plain=calls.expands,
         low=0,
@@ -154,23 +155,23 @@ def _expand_requests(calls: Calls) -> Expected:
         below="an expand of an id that did not come from a pack is read from the local index",
         above="handles that the service refuses together are asked for one by one"
         + (", and a call that nobody answered may have been counted" if calls.open_expands else ""),
-        calls=_expands(calls),
+        calls=_describe_expands(calls),
         no_ceiling=calls.no_ceiling,
     )
 
 
-def _expands(calls: Calls) -> str:
-    answered = f"{numbered(calls.expands, 'answered call')} of canopy_expand"
-    return answered + _others(calls.failed_expands, calls.open_expands)
+def _describe_expands(calls: Calls) -> str:
+    text = f"{numbered(calls.expands, 'answered call')} of canopy_expand"
+    return text + _describe_others(calls.failed_expands, calls.open_expands)
 
 
-def _others(failed: int, unanswered: int) -> str:
+def _describe_others(failed: int, unanswered: int) -> str:
     """Name the calls that were not answered, or with an error."""
     failures = f" and {failed} that failed" if failed else ""
     return failures + (f" and {unanswered} that nobody answered" if unanswered else "")
 
 
-def _maybe(failed: int, unanswered: int, done: str) -> str:
+def _state_rule(failed: int, unanswered: int, done: str) -> str:
     """State the rule by which they may be among the counts."""
     if not unanswered:
         return f"a call that fails may have been {done} before"

@@ -15,7 +15,7 @@ from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 from swarm_bench.retrieval.canopy.backends import SERVICE
-from swarm_bench.retrieval.probes.canopy_counting import Calls, database_counts
+from swarm_bench.retrieval.probes.canopy_counting import Calls, expect_database_counts
 from swarm_bench.runtime.files import writable
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.untrusted import read_inside
@@ -90,7 +90,7 @@ class FeedbackProbe:
     def difference(
         self, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
-        return feedback_difference(before, after)
+        return compute_feedback_difference(before, after)
 
     def content(
         self,
@@ -101,8 +101,8 @@ class FeedbackProbe:
         return {"db_path": FEEDBACK_DB.as_posix(), **change}
 
     def expected(self, transcripts: Transcripts) -> dict[str, Expected]:
-        return database_counts(
-            Calls.of(transcripts.calls),
+        return expect_database_counts(
+            Calls.count_calls(transcripts.calls),
             service=SERVICE in transcripts.services,
             no_floor=_KEPT_OPEN if transcripts.external else "",
         )
@@ -114,7 +114,7 @@ def read_feedback(workspace: Path) -> dict[str, Any] | None:
     if not _is_there(workspace):
         return None
     unknown = dict.fromkeys([*_COUNTS, "globs_predicted", "globs_hit"])
-    files = _still(workspace)
+    files = _read_still(workspace)
     if files is None:
         return unknown
     try:
@@ -123,7 +123,7 @@ def read_feedback(workspace: Path) -> dict[str, Any] | None:
                 with writable(folder / name, "xb") as file:
                     file.write(content)
             with closing(sqlite3.connect(folder / FEEDBACK_DB.name)) as database:
-                return unknown | _counts(database)
+                return unknown | _read_counts(database)
     except (sqlite3.Error, OSError, UnicodeDecodeError):  # errors quote the schema as it is
         return unknown
 
@@ -132,28 +132,30 @@ def _is_there(workspace: Path) -> bool:
     return os.path.lexists(workspace / FEEDBACK_DB)
 
 
-def _still(workspace: Path) -> dict[str, bytes] | None:
+def _read_still(workspace: Path) -> dict[str, bytes] | None:
     """Read the database and its write-ahead log, as they were at one moment; `None` where they are
     not files of ours, are too large, do not hold still, or wait to be rolled back."""
     if os.path.lexists(workspace / f"{FEEDBACK_DB}-journal"):
         return None
-    before = _files(workspace)
+    earlier = _read_files(workspace)
     for _ in range(TRIES):
-        after = _files(workspace)
-        if before == after:
-            sizes = map(len, after.values())
-            return after if FEEDBACK_DB.name in after and max(sizes) <= DATABASE_BYTES else None
-        before = after
+        contents = _read_files(workspace)
+        if earlier == contents:
+            sizes = map(len, contents.values())
+            return (
+                contents if FEEDBACK_DB.name in contents and max(sizes) <= DATABASE_BYTES else None
+            )
+        earlier = contents
     return None
 
 
-def _files(workspace: Path) -> dict[str, bytes]:
+def _read_files(workspace: Path) -> dict[str, bytes]:
     names = [str(FEEDBACK_DB), f"{FEEDBACK_DB}-wal"]
     contents = {name: read_inside(workspace, name, DATABASE_BYTES + 1) for name in names}
     return {Path(name).name: data for name, data in contents.items() if data is not None}
 
 
-def _counts(database: sqlite3.Connection) -> dict[str, int | None]:
+def _read_counts(database: sqlite3.Connection) -> dict[str, int | None]:
     """Count what is in the database. Raises `sqlite3.Error`."""
     end = time.monotonic() + READ_SECONDS
     database.set_progress_handler(lambda: time.monotonic() > end, PROGRESS_STEPS)
@@ -162,15 +164,17 @@ def _counts(database: sqlite3.Connection) -> dict[str, int | None]:
     database.execute("PRAGMA trusted_schema = OFF")
     plain = {table for table in _TABLES if _is_plain(database, table)}
     counts = {
-        name: _count(database, query) for name, query in _COUNTS.items() if _named(query) <= plain
+        name: _count_rows(database, query)
+        for name, query in _COUNTS.items()
+        if _find_tables(query) <= plain
     }
-    if not _named(_GLOBS + _GLOB_HITS) <= plain:
+    if not _find_tables(_GLOBS + _GLOB_HITS) <= plain:
         return counts
-    predicted, hit = _globs(database)
+    predicted, hit = _count_globs(database)
     return {**counts, "globs_predicted": predicted, "globs_hit": hit}
 
 
-def _named(query: str) -> set[str]:
+def _find_tables(query: str) -> set[str]:
     return {table for table in _TABLES if table in query.split()}
 
 
@@ -178,33 +182,35 @@ def _is_plain(database: sqlite3.Connection, table: str) -> bool:
     """Tell whether it is a table of stored values: to compute others may take for ever."""
     query = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?"
     columns = database.execute(f"PRAGMA table_xinfo({table})").fetchall()
-    stored = all(hidden == 0 for *_, hidden in columns)
-    return bool(columns) and stored and database.execute(query, [table]).fetchone() == (1,)
+    is_stored = all(flag == 0 for *_, flag in columns)
+    return bool(columns) and is_stored and database.execute(query, [table]).fetchone() == (1,)
 
 
-def feedback_difference(
-    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+def compute_feedback_difference(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Compute what happened between two snapshots, with canopy's derived metrics over just that.
 
     A rate without anything to take it from is `None`, where canopy's own report says 0.
     """
-    if after is None:
+    if new is None:
         return None
-    change = {name: _minus(after.get(name), (before or {}).get(name, 0)) for name in after}
+    change = {name: _subtract(new.get(name), (old or {}).get(name, 0)) for name in new}
     return {
         "query_events": change["query_events"],
         "expand_events": change["expand_events"],
         "auto_expand_events": change["auto_expand_events"],
         "manual_expand_events": change["manual_expand_events"],
         "sample_count": change["query_events"],
-        "handle_expand_accept_rate": _ratio(change["handles_expanded"], change["handles_returned"]),
-        "avg_tokens_per_expand": _ratio(change["expanded_tokens"], change["expand_events"]),
-        "glob_hit_rate_at_k": _ratio(change["globs_hit"], change["globs_predicted"]),
+        "handle_expand_accept_rate": _divide(
+            change["handles_expanded"], change["handles_returned"]
+        ),
+        "avg_tokens_per_expand": _divide(change["expanded_tokens"], change["expand_events"]),
+        "glob_hit_rate_at_k": _divide(change["globs_hit"], change["globs_predicted"]),
     }
 
 
-def _count(database: sqlite3.Connection, query: str) -> int | None:
+def _count_rows(database: sqlite3.Connection, query: str) -> int | None:
     try:
         row = database.execute(query).fetchone()
         count = int(row[0])
@@ -213,19 +219,19 @@ def _count(database: sqlite3.Connection, query: str) -> int | None:
     return count if 0 <= count <= LARGEST_COUNT else None
 
 
-def _globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
+def _count_globs(database: sqlite3.Connection) -> tuple[int | None, int | None]:
     try:
-        events = _rows(database, _GLOBS)
-        hits = set(_rows(database, _GLOB_HITS))
-        counted = [
+        events = _read_rows(database, _GLOBS)
+        hits = set(_read_rows(database, _GLOB_HITS))
+        pairs = [
             (event, glob) for event, text in events for glob in json.loads(text)[:GLOBS_COUNTED]
         ]
-        return len(counted), sum(1 for pair in counted if pair in hits)
+        return len(pairs), sum(1 for pair in pairs if pair in hits)
     except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError):
         return None, None
 
 
-def _rows(database: sqlite3.Connection, query: str) -> list[tuple[Any, Any]]:
+def _read_rows(database: sqlite3.Connection, query: str) -> list[tuple[Any, Any]]:
     """Read the rows of a query for a number and a text. Raises `ValueError` for too many."""
     rows, room = list[tuple[Any, Any]](), DATABASE_BYTES
     for number, text in database.execute(query):
@@ -236,9 +242,9 @@ def _rows(database: sqlite3.Connection, query: str) -> list[tuple[Any, Any]]:
     return rows
 
 
-def _minus(after: Any, before: Any) -> Any:
-    return None if after is None or before is None else after - before
+def _subtract(new: Any, old: Any) -> Any:
+    return None if new is None or old is None else new - old
 
 
-def _ratio(part: Any, whole: Any) -> float | None:
-    return None if part is None or not whole else part / whole
+def _divide(part: Any, total: Any) -> float | None:
+    return None if part is None or not total else part / total

@@ -21,7 +21,7 @@ READING_SECONDS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ProbeReading:
     """What a probe read."""
 
     is_there: bool
@@ -31,39 +31,41 @@ class Answer:
     """Why there is no reading, where that is a failure."""
 
 
-async def asked(probe: Probe, context: ProbeContext) -> Answer:
+async def read_probe(probe: Probe, context: ProbeContext) -> ProbeReading:
     """Read the counters now."""
     try:
         if not probe.reads(context):
-            return Answer(is_there=False)
+            return ProbeReading(is_there=False)
         with anyio.move_on_after(READING_SECONDS):
             reading = await probe.snapshot(context)
-            return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
-        return Answer(is_there=True, problem=f"no answer within {READING_SECONDS} s")
+            return ProbeReading(
+                is_there=True, reading=None if reading is None else _convert(reading)
+            )
+        return ProbeReading(is_there=True, problem=f"no answer within {READING_SECONDS} s")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code may raise anything
-        return Answer(is_there=True, problem=described(error))
+        return ProbeReading(is_there=True, problem=described(error))
 
 
-def figures(probe: Probe, before: Reading, after: Reading) -> Reading:
+def compute_figures(probe: Probe, old: Reading, new: Reading) -> Reading:
     """Compute what happened between two readings; what is no figure is missing."""
-    if FAILED in (before, after):
+    if FAILED in (old, new):
         return None
     try:
-        change = probe.difference(before, after)
-        return None if change is None else {str(key): _figure(change[key]) for key in change}
+        change = probe.difference(old, new)
+        return None if change is None else {str(key): _check_figure(change[key]) for key in change}
     except (Exception, SystemExit):  # noqa: BLE001  # somebody else's code may raise anything
         return None
 
 
-def content(probe: Probe, before: Reading, after: Reading, change: Reading) -> Reading:
+def make_content(probe: Probe, old: Reading, new: Reading, change: Reading) -> Reading:
     """Make the content of its file; `None` without figures, or when it cannot be written."""
     try:
-        return None if change is None else _as_json(probe.content(before, after, change))
+        return None if change is None else _convert(probe.content(old, new, change))
     except (Exception, SystemExit):  # noqa: BLE001  # somebody else's code may raise anything
         return None
 
 
-def expected(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
+def expect_counts(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
     """Ask what its counters may show for the calls; nothing, and no comparison, if it fails."""
     try:
         return probe.expected(transcripts)
@@ -71,14 +73,14 @@ def expected(probe: Probe, transcripts: Transcripts) -> Mapping[str, Expected]:
         return {}
 
 
-def _as_json(reading: Any) -> dict[str, Any]:
+def _convert(reading: Any) -> dict[str, Any]:
     """Convert it to what can be stored. Raises `ValueError` and `TypeError`."""
-    stored = json.loads(json.dumps(reading, allow_nan=False))
-    if not isinstance(stored, dict):
+    converted = json.loads(json.dumps(reading, allow_nan=False))
+    if not isinstance(converted, dict):
         raise TypeError("a reading has names")
-    return stored
+    return converted
 
 
-def _figure(value: object) -> int | float | None:
+def _check_figure(value: object) -> int | float | None:
     sound = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return value if sound and isinstance(value, int | float) else None

@@ -26,19 +26,19 @@ def check_name(word: str) -> str:
     return word
 
 
-def probes_of(modes: Iterable[Mode]) -> dict[str, Probe]:
+def load_probes(modes: Iterable[Mode]) -> dict[str, Probe]:
     """Load the probes of a session by their names in mode files: those of all its modes, and the
     shipped probes. Raises `UsageError`."""
-    others = {word for mode in modes for word in mode.probes} - set(SHIPPED)
-    made = {**SHIPPED, **{word: load(word) for word in sorted(others)}}
+    other_words = {word for mode in modes for word in mode.probes} - set(SHIPPED)
+    probes = {**SHIPPED, **{word: load(word) for word in sorted(other_words)}}
     files = dict[str, str]()
-    for word, probe in made.items():
-        if (other := files.setdefault(probe.file, word)) != word:
+    for word, probe in probes.items():
+        if (first_word := files.setdefault(probe.file, word)) != word:
             raise ConfigError(
-                f"The probes {other!r} and {word!r} write the same file, {probe.file}.json; "
+                f"The probes {first_word!r} and {word!r} write the same file, {probe.file}.json; "
                 "rename one of them"
             )
-    return made
+    return probes
 
 
 def load(word: str) -> Probe:
@@ -60,12 +60,12 @@ def load(word: str) -> Probe:
     return probe
 
 
-def counters_stored(probes: Mapping[str, Probe]) -> dict[str, Counters]:
+def list_stored_counters(probes: Mapping[str, Probe]) -> dict[str, Counters]:
     """Return what a session stores of its probes; the shipped ones are not stored."""
     return {name: probe.counters for name, probe in probes.items() if name not in SHIPPED}
 
 
-def counters_of(experiment: Experiment, word: str) -> Counters | None:
+def find_counters(experiment: Experiment, word: str) -> Counters | None:
     """Return what a probe counts, as the session says; `None` when nobody knows. Loads what is
     installed, and nothing that a session names besides."""
     if word in SHIPPED:

@@ -7,7 +7,7 @@ from typing import Any
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, Transcripts
-from swarm_bench.retrieval.probes.canopy_counting import Calls, service_counts
+from swarm_bench.retrieval.probes.canopy_counting import Calls, expect_service_counts
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe
 
 _TOTALS = (
@@ -61,7 +61,7 @@ class ServiceMetricsProbe:
     def difference(
         self, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
-        return service_difference(before, after)
+        return compute_service_difference(before, after)
 
     def content(
         self,
@@ -73,8 +73,8 @@ class ServiceMetricsProbe:
         return {"performance": change, "analytics": analytics, "before": before, "after": after}
 
     def expected(self, transcripts: Transcripts) -> dict[str, Expected]:
-        recorded = transcripts.counts.get((FeedbackProbe.name, "query_events"))
-        return service_counts(Calls.of(transcripts.calls), recorded)
+        recorded_queries = transcripts.counts.get((FeedbackProbe.name, "query_events"))
+        return expect_service_counts(Calls.count_calls(transcripts.calls), recorded_queries)
 
 
 async def read_metrics(url: str, key: str | None = None) -> dict[str, Any] | None:
@@ -100,24 +100,24 @@ async def read_metrics(url: str, key: str | None = None) -> dict[str, Any] | Non
     return body if isinstance(body, dict) else None
 
 
-def service_difference(
-    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+def compute_service_difference(
+    old_body: Mapping[str, Any] | None, new_body: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Compute the `performance` counters of what happened between two snapshots.
 
     A counter that the service does not have is omitted; an average over nothing is `None`.
     """
-    if before is None or after is None:
+    if old_body is None or new_body is None:
         return None
-    old, new = _performance(before), _performance(after)
+    old, new = _read_performance(old_body), _read_performance(new_body)
     change: dict[str, Any] = {name: new[name] - old.get(name, 0) for name in _TOTALS if name in new}
-    change["query_cache_hit_rate"] = _hit_rate(change)
+    change["query_cache_hit_rate"] = _compute_hit_rate(change)
     for name, total in _AVERAGES.items():
-        change[name] = _average(name, total, old, new)
+        change[name] = _compute_average(name, total, old, new)
     return change
 
 
-def _performance(body: Mapping[str, Any]) -> dict[str, float]:
+def _read_performance(body: Mapping[str, Any]) -> dict[str, float]:
     figures = body.get("performance")
     if not isinstance(figures, dict):
         return {}
@@ -129,14 +129,14 @@ def _performance(body: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _hit_rate(change: Mapping[str, float]) -> float | None:
+def _compute_hit_rate(change: Mapping[str, float]) -> float | None:
     hits, misses = change.get("query_cache_hits"), change.get("query_cache_misses")
     if hits is None or misses is None or hits + misses == 0:
         return None
     return hits / (hits + misses)
 
 
-def _average(
+def _compute_average(
     name: str, total: str, old: Mapping[str, float], new: Mapping[str, float]
 ) -> float | None:
     if name not in new or total not in new:

@@ -92,87 +92,89 @@ class Command:
         return PurePosixPath(self.argv[0]).name if self.argv else ""
 
 
-def commands_in(line: str, layers: int = MOST_LAYERS, folder: str = "") -> Iterator[Command]:
+def find_commands(line: str, layers: int = MOST_LAYERS, folder: str = "") -> Iterator[Command]:
     """Yield every program that a command line starts: instead of shells and the like, what they
     start for it."""
-    for command in _simple(line, folder):
-        yield from started_by(command, layers)
+    for command in _split_line(line, folder):
+        yield from expand_command(command, layers)
 
 
-def command_of(argv: Sequence[str]) -> Iterator[Command]:
+def expand_process(argv: Sequence[str]) -> Iterator[Command]:
     """Yield what a process is, or starts."""
     argv = tuple(argv)
     # Some programs write what they do over their arguments.
     if len(argv) == 1 and " " in argv[0]:
-        return commands_in(argv[0])
-    return started_by(Command(argv=argv), MOST_LAYERS)
+        return find_commands(argv[0])
+    return expand_command(Command(argv=argv), MOST_LAYERS)
 
 
-def started_by(command: Command, layers: int) -> Iterator[Command]:
+def expand_command(command: Command, layers: int) -> Iterator[Command]:
     """Yield the command, or instead what it starts: `timeout 5 sh -c 'a; b'` starts a and b."""
-    before = tuple(takewhile(lambda it: it in _KEYWORDS or _ASSIGNMENT.match(it), command.argv))
-    argv, assignments = command.argv[len(before) :], tuple(it for it in before if "=" in it)
+    prefix = tuple(
+        takewhile(lambda word: word in _KEYWORDS or _ASSIGNMENT.match(word), command.argv)
+    )
+    argv, assignments = command.argv[len(prefix) :], tuple(word for word in prefix if "=" in word)
     command = replace(command, argv=argv, assignments=(*command.assignments, *assignments))
     if not layers or not argv:
         yield command
     elif command.program in _SHELLS:
-        yield from _in_shell(command, layers)
+        yield from _expand_shell(command, layers)
     elif command.program in ("docker", "podman", "docker-compose") and "exec" in argv[1:3]:
         inside = ("docker exec", *argv[argv.index("exec") + 1 :])
-        yield from started_by(replace(command, argv=inside), layers - 1)
+        yield from expand_command(replace(command, argv=inside), layers - 1)
     elif command.program in _WRAPPERS:
-        yield from started_by(replace(command, argv=_wrapped(command)), layers - 1)
-    elif command.program == "find" and (inner := _executed(argv)):
+        yield from expand_command(replace(command, argv=_unwrap(command)), layers - 1)
+    elif command.program == "find" and (inner := _find_executed(argv)):
         yield command
-        yield from started_by(Command(argv=inner, folder=command.folder), layers - 1)
+        yield from expand_command(Command(argv=inner, folder=command.folder), layers - 1)
     elif INTERPRETER.fullmatch(command.program):
-        yield replace(command, code="\n".join(filter(None, (command.code, _inline(argv)))))
+        yield replace(command, code="\n".join(filter(None, (command.code, _find_inline(argv)))))
     else:
         yield replace(command, code="")
 
 
-def _in_shell(command: Command, layers: int) -> Iterator[Command]:
+def _expand_shell(command: Command, layers: int) -> Iterator[Command]:
     """Yield what a shell runs: a line, a document, or a script, which is the program then."""
     lines = [command.code] if command.code else []
-    rest = list(command.argv[1:])
-    while rest and rest[0].startswith(("-", "+")):
-        option = rest.pop(0)
-        if option.startswith("--") or not rest:
+    arguments = list(command.argv[1:])
+    while arguments and arguments[0].startswith(("-", "+")):
+        option = arguments.pop(0)
+        if option.startswith("--") or not arguments:
             continue
         if option[-1] in "oO":
-            rest.pop(0)  # the name of a setting
-        if "c" in option and rest:
-            lines.append(rest[0])
-            rest.clear()
+            arguments.pop(0)  # the name of a setting
+        if "c" in option and arguments:
+            lines.append(arguments[0])
+            arguments.clear()
     for line in lines:
-        yield from commands_in(line, layers - 1, command.folder)
-    if rest:
-        yield from started_by(replace(command, argv=tuple(rest), code=""), layers - 1)
+        yield from find_commands(line, layers - 1, command.folder)
+    if arguments:
+        yield from expand_command(replace(command, argv=tuple(arguments), code=""), layers - 1)
     elif not lines:
         yield command
 
 
-def _wrapped(command: Command) -> tuple[str, ...]:
+def _unwrap(command: Command) -> tuple[str, ...]:
     """Return the inner command of a program that only starts it."""
-    program, rest = command.program, list(command.argv[1:])
-    if program == "command" and {"-v", "-V"} & set(rest[:1]):
+    program, arguments = command.program, list(command.argv[1:])
+    if program == "command" and {"-v", "-V"} & set(arguments[:1]):
         return ()  # it only asks where the program is
-    skipped = int(rest[1:2] == ["{"]) if program == "coproc" else _POSITIONS.get(program, 0)
-    while rest:
-        word = rest[0]
-        if len(rest) > 1 and _SHELL_OPTION.fullmatch(f"{program} {word}"):
-            return ("sh", "-c", rest[1])
+    skipped = int(arguments[1:2] == ["{"]) if program == "coproc" else _POSITIONS.get(program, 0)
+    while arguments:
+        word = arguments[0]
+        if len(arguments) > 1 and _SHELL_OPTION.fullmatch(f"{program} {word}"):
+            return ("sh", "-c", arguments[1])
         if word.startswith("-") or _ASSIGNMENT.match(word):
-            del rest[: 1 + _takes_next(program, word)]
+            del arguments[: 1 + _takes_next(program, word)]
         elif skipped or _AMOUNT.fullmatch(word):
-            rest.pop(0)
+            arguments.pop(0)
             skipped = max(skipped - 1, 0)
         else:
             break
-    if rest and program in ("eval", "watch", "parallel"):
-        line = list(takewhile(lambda word: not word.startswith(":::"), rest))
-        return ("sh", "-c", " ".join(line) or ";".join(rest[1:]))
-    return tuple(rest)
+    if arguments and program in ("eval", "watch", "parallel"):
+        line = list(takewhile(lambda word: not word.startswith(":::"), arguments))
+        return ("sh", "-c", " ".join(line) or ";".join(arguments[1:]))
+    return tuple(arguments)
 
 
 def _takes_next(program: str, option: str) -> bool:
@@ -183,13 +185,13 @@ def _takes_next(program: str, option: str) -> bool:
     return option[-1] in letters and not set(option[1:-1]) & set(letters)
 
 
-def _executed(argv: Sequence[str]) -> tuple[str, ...]:
+def _find_executed(argv: Sequence[str]) -> tuple[str, ...]:
     """Return what `find` starts for its matches."""
     at = next((i for i, word in enumerate(argv) if word in ("-exec", "-execdir", "-ok")), None)
     return () if at is None else tuple(argv[at + 1 :])
 
 
-def _inline(argv: Sequence[str]) -> str:
+def _find_inline(argv: Sequence[str]) -> str:
     """Return the program that an interpreter has as one of its arguments."""
     for option, value in zip(argv[1:], argv[2:], strict=False):
         if option in _CODE or (len(option) < 5 and re.fullmatch(r"-[A-Za-z]+[ce]", option)):
@@ -199,16 +201,20 @@ def _inline(argv: Sequence[str]) -> str:
     return ""
 
 
-def _simple(line: str, folder: str) -> Iterator[Command]:
+def _split_line(line: str, folder: str) -> Iterator[Command]:
     """Yield the commands of a line, as they stand between its separators."""
     from swarm_bench.source.grammars import BASH, parse  # heavy
 
     source = line.encode("utf-8", "replace")
     root = parse(BASH, source) if len(source) <= _LONGEST else None
-    return _rough(line, folder) if root is None else _Reader(source).commands(root, folder)
+    return (
+        _split_roughly(line, folder)
+        if root is None
+        else _Reader(source).find_commands(root, folder)
+    )
 
 
-def _rough(text: str, folder: str) -> Iterator[Command]:
+def _split_roughly(text: str, folder: str) -> Iterator[Command]:
     """Yield what may be commands in a text that is no shell's."""
     for part in _SEPARATORS.split(text):
         if argv := tuple(filter(None, _MARKS.split(part))):
@@ -221,37 +227,37 @@ class _Reader:
     def __init__(self, source: bytes) -> None:
         self._source = source
 
-    def commands(self, root: "Node", folder: str) -> Iterator[Command]:
+    def find_commands(self, root: "Node", folder: str) -> Iterator[Command]:
         folders, redirects = [folder], dict[int, list["Node"]]()
-        waiting: list[Node | None] = [root]
-        while waiting:
-            node = waiting.pop()
+        pending: list[Node | None] = [root]
+        while pending:
+            node = pending.pop()
             if node is None:  # the end of a subshell
                 folders.pop()
                 continue
             if node.type == "ERROR" or len(folders) > _DEEPEST:
-                yield from _rough(self._raw(node), folders[-1])
+                yield from _split_roughly(self._raw(node), folders[-1])
             if len(folders) > _DEEPEST:
                 continue
             if node.type == "redirected_statement":
-                own = [child for child in node.children if child.type in _REDIRECTS]
-                redirects.setdefault(_last(node).id, []).extend(own)
+                attached = [child for child in node.children if child.type in _REDIRECTS]
+                redirects.setdefault(_find_last(node).id, []).extend(attached)
             if node.type in _COMMANDS or node.id in redirects:
                 command = self._read(node, redirects.get(node.id, ()), folders[-1])
                 yield command
-                folders[-1] = _moved(command)
+                folders[-1] = _follow_cd(command)
             if node.type in _OWN_FOLDER:
                 folders.append(folders[-1])
-                waiting.append(None)
-            waiting += _inside(node)
+                pending.append(None)
+            pending += _find_inner(node)
 
     def _read(self, node: "Node", further: Sequence["Node"], folder: str) -> Command:
         """Read one command, with the redirections that stand around it."""
         argv, inputs, outputs, code = list[str](), list[str](), list[str](), ""
-        own = [node] if node.type == "variable_assignment" else node.children
-        waiting = [*reversed(further), *reversed(own if node.type in _COMMANDS else ())]
-        while waiting:
-            part = waiting.pop()
+        children = [node] if node.type == "variable_assignment" else node.children
+        pending = [*reversed(further), *reversed(children if node.type in _COMMANDS else ())]
+        while pending:
+            part = pending.pop()
             if part.type == "file_redirect":
                 mark, names = self._raw(part), part.children_by_field_name("destination")
                 if not mark.startswith("2>"):
@@ -261,11 +267,13 @@ class _Reader:
             elif part.type == "herestring_redirect":
                 code = self._word(part.children[-1])
             elif part.type == "heredoc_redirect":
-                code = "".join(self._raw(it) for it in part.children if it.type == "heredoc_body")
-                waiting += [it for it in part.children if it.type in _REDIRECTS]
+                code = "".join(
+                    self._raw(child) for child in part.children if child.type == "heredoc_body"
+                )
+                pending += [child for child in part.children if child.type in _REDIRECTS]
                 argv += map(self._word, part.children_by_field_name("argument"))
             elif part.type.endswith("_expression") and node.type == "test_command":
-                waiting += reversed(part.children)
+                pending += reversed(part.children)
             elif part.type not in _NO_WORDS:
                 argv.append(self._word(part))
         return Command(
@@ -286,39 +294,39 @@ class _Reader:
                 return text[1:].removesuffix("'")
             case "ansi_c_string":
                 text = text[2:].removesuffix("'")
-                return re.sub(r"\\(.)", lambda it: {"n": "\n"}.get(it[1], it[1]), text)
+                return re.sub(r"\\(.)", lambda match: {"n": "\n"}.get(match[1], match[1]), text)
             case "concatenation" | "command_name" | "translated_string" | "variable_assignment":
-                parts = [it for it in node.children if it.type != "$"]
+                parts = [child for child in node.children if child.type != "$"]
                 is_array = parts[-1].type == "array"
                 return text if is_array else "".join(map(self._word, parts))
             case "word":
-                return re.sub(r"\\(.)", lambda it: it[1].strip("\n"), text, flags=re.DOTALL)
+                return re.sub(r"\\(.)", lambda match: match[1].strip("\n"), text, flags=re.DOTALL)
         return text
 
     def _raw(self, node: "Node") -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def _inside(node: "Node") -> Iterator["Node"]:
+def _find_inner(node: "Node") -> Iterator["Node"]:
     """Yield what is to be looked into, the last one first. What is set for a command is read with
     it."""
     for child in reversed(node.children):
         is_own = child.type == "variable_assignment" and node.type in _COMMANDS
-        yield from (it for it in (child.children if is_own else [child]) if it.child_count)
+        yield from (part for part in (child.children if is_own else [child]) if part.child_count)
 
 
-def _last(statement: "Node") -> "Node":
+def _find_last(statement: "Node") -> "Node":
     """Return the command that the redirections of a statement are of."""
     node = statement
     while node.type in _LAST_OF:
-        parts = [it for it in node.named_children if it.type not in (*_REDIRECTS, "comment")]
+        parts = [part for part in node.named_children if part.type not in (*_REDIRECTS, "comment")]
         if not parts:
             break
         node = parts[-1]
     return node
 
 
-def _moved(command: Command) -> str:
+def _follow_cd(command: Command) -> str:
     """Follow `cd` to where the next command runs."""
     if command.program not in ("cd", "pushd", "popd"):
         return command.folder

@@ -17,16 +17,22 @@ from typing import Literal
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.retrieval.canopy.backends import QUERIES, ROUTES
-from swarm_bench.retrieval.reach.command_lines import Command, command_of, commands_in
+from swarm_bench.retrieval.reach.command_lines import Command, expand_process, find_commands
 from swarm_bench.retrieval.reach.program_names import (
-    copied_names,
-    loaded_names,
-    names_of,
-    packages_of,
-    plain,
-    started_in,
+    find_copied_names,
+    find_loaded_names,
+    find_names,
+    find_packages,
+    find_started,
+    normalise,
 )
-from swarm_bench.retrieval.reach.targets import LOOPBACK, Address, asked, folders_read, is_below
+from swarm_bench.retrieval.reach.targets import (
+    LOOPBACK,
+    Address,
+    find_addresses,
+    find_read_folders,
+    is_below,
+)
 
 _LONGEST_CLAUSE = LONGEST_OUTSIDE - 50
 PATIENCE = 5.0
@@ -48,7 +54,7 @@ _Findings = dict[str, dict[_Source, None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach:
+class ForeignTools:
     """What the other modes of a session give and one mode does not: each with the mode that gives
     it."""
 
@@ -65,16 +71,16 @@ class Reach:
     workspace: str | None = None
     """Where relative paths begin."""
 
-    def findings(
+    def find_uses(
         self, outcome: Outcome, processes: Iterable[Sequence[str]] = ()
     ) -> tuple[str, ...]:
         """Write a sentence for each thing that was reached. `processes` are the arguments of those
         that were seen in the agent's process tree."""
         findings: _Findings = {}
-        for source, command in self._started(outcome, processes):
-            for clause in self._clauses(command):
+        for source, command in self._find_started(outcome, processes):
+            for clause in self._write_clauses(command):
                 findings.setdefault(clause, {})[source] = None
-        for clause in (*self._read(outcome), *self._called(outcome)):
+        for clause in (*self._find_read(outcome), *self._find_called(outcome)):
             findings.setdefault(clause, {})["transcript"] = None
         sentences = (
             f"It {clause[:_LONGEST_CLAUSE]} ({' and '.join(sources)})."
@@ -82,42 +88,47 @@ class Reach:
         )
         return tuple(islice(sentences, MOST_OUTSIDE))
 
-    def _started(
+    def _find_started(
         self, outcome: Outcome, processes: Iterable[Sequence[str]]
     ) -> Iterator[tuple[_Source, Command]]:
         """Yield every command that may be worth a look, and where it was seen."""
         end = time.monotonic() + PATIENCE
         for argv in processes:
             if time.monotonic() < end and self._may_name("\0".join(argv)):
-                yield from (("process tree", command) for command in _all(command_of(argv)))
+                yield from (
+                    ("process tree", command) for command in _expand_all(expand_process(argv))
+                )
         for line in outcome.commands or ():
             if time.monotonic() < end and self._may_name(line):
-                yield from (("transcript", command) for command in _all(commands_in(filled(line))))
+                yield from (
+                    ("transcript", command)
+                    for command in _expand_all(find_commands(fill_variables(line)))
+                )
 
-    def _clauses(self, command: Command) -> Iterator[str]:
-        started = names_of(command, self.workspace) | loaded_names(command.code)
-        for name in sorted(started | packages_of(started)):
+    def _write_clauses(self, command: Command) -> Iterator[str]:
+        started = find_names(command, self.workspace) | find_loaded_names(command.code)
+        for name in sorted(started | find_packages(started)):
             if name in self.programs:
                 yield f"started {name}, a program of {self.programs[name]}"
-        for name in sorted(set(copied_names(command, self.workspace))):
+        for name in sorted(set(find_copied_names(command, self.workspace))):
             if name in self.programs:
                 yield f"copied {name}, a program of {self.programs[name]}"
-        for address in asked(command):
+        for address in find_addresses(command):
             for target, mode in self.addresses.items():
                 if target.covers(address):
                     yield f"asked at an address of {mode}"
             if self.canopy is not None and _is_canopys(address, command):
                 yield f"asked {address.name} as one asks the service of {self.canopy}"
-        for folder in folders_read(command, self.folders):
+        for folder in find_read_folders(command, self.folders):
             yield f"read {folder}, where the tool of {self.folders[folder]} keeps its index"
 
-    def _read(self, outcome: Outcome) -> Iterator[str]:
+    def _find_read(self, outcome: Outcome) -> Iterator[str]:
         for path in outcome.paths or ():
             for folder, mode in self.folders.items():
                 if is_below(path, folder):
                     yield f"read {folder}, where the tool of {mode} keeps its index"
 
-    def _called(self, outcome: Outcome) -> Iterator[str]:
+    def _find_called(self, outcome: Outcome) -> Iterator[str]:
         """Yield tools under the name that their server gives them, as programs print them that do
         not show whose a tool is. A tool of which every call failed is not there."""
         failures = outcome.tool_failures or {}
@@ -128,29 +139,29 @@ class Reach:
     def _may_name(self, text: str) -> bool:
         return (
             self._signs is not None
-            and self._signs.search(plain(text.translate(_QUOTING))) is not None
+            and self._signs.search(normalise(text.translate(_QUOTING))) is not None
         )
 
     @cached_property
     def _signs(self) -> "re.Pattern[str] | None":
         """Texts one of which a command has that reaches anything: a look at each is dear."""
-        signs = {plain(name).rpartition("/")[2] for name in self.programs}
+        signs = {normalise(name).rpartition("/")[2] for name in self.programs}
         signs |= {str(address.port) for address in self.addresses}
         signs |= {address.host for address in self.addresses if address.host != LOOPBACK}
-        signs |= {plain(name) for name in self.folders}
-        signs |= {plain(route) for route in (*ROUTES, *QUERIES) if self.canopy is not None}
+        signs |= {normalise(name) for name in self.folders}
+        signs |= {normalise(route) for route in (*ROUTES, *QUERIES) if self.canopy is not None}
         return re.compile("|".join(map(re.escape, sorted(signs)))) if signs else None
 
 
-def _all(commands: Iterable[Command]) -> Iterator[Command]:
+def _expand_all(commands: Iterable[Command]) -> Iterator[Command]:
     """Yield the commands, and those that texts in other languages start among them."""
     for command in commands:
         yield command
         if command.code:
-            yield from started_in(command.code)
+            yield from find_started(command.code)
 
 
-def filled(line: str) -> str:
+def fill_variables(line: str) -> str:
     """Fill in a line those of its variables that it sets itself, and the paths of programs."""
     values: dict[str, str] = {}
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
-from swarm_bench.retrieval.reach.program_names import is_launcher, launched_packages
+from swarm_bench.retrieval.reach.program_names import is_launcher, list_launched_packages
 
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?")
 _LAUNCHERS_OF_PYTHON = ("uv", "uvx", "pipx")
@@ -22,7 +22,7 @@ _FIRST_LINE = 256
 """Bytes of a script in which its interpreter stands."""
 
 
-def package_version(command: str, args: Sequence[str], path: str | None) -> str | None:
+def find_package_version(command: str, args: Sequence[str], path: str | None) -> str | None:
     """Find the version of the package that a command line starts, looked up in `path`; `None` when
     it is unknown. Of a launcher such as npx it is the version that it is to run."""
     program = shutil.which(command, path=path)
@@ -30,12 +30,12 @@ def package_version(command: str, args: Sequence[str], path: str | None) -> str 
         return None
     file = Path(program)
     if _PYTHON.fullmatch(file.name):
-        return _of_python_arguments(file, args)
-    if file.name in _INTERPRETERS and (scripts := list(_files(args))):
-        return _of_npm(scripts[0])
+        return _find_by_module(file, args)
+    if file.name in _INTERPRETERS and (scripts := list(_find_files(args))):
+        return _read_npm(scripts[0])
     if file.name in _INTERPRETERS or is_launcher(file.name):
-        return _pinned(launched_packages(file.name, args))
-    return _of_npm(file) or _of_script(file)
+        return _find_pinned(list_launched_packages(file.name, args))
+    return _read_npm(file) or _find_by_script(file)
 
 
 def may_be_of_sdk(version: str, command: str, args: Sequence[str], path: str | None) -> bool:
@@ -48,22 +48,25 @@ def may_be_of_sdk(version: str, command: str, args: Sequence[str], path: str | N
     if file.name in _LAUNCHERS_OF_PYTHON:
         return True
     is_python = _PYTHON.fullmatch(file.name)
-    homes = [file.absolute().parent.parent] if is_python else _homes(file.resolve())
-    return any(it.name in _SDKS and it.version == version for it in _distributions(homes))
+    homes = [file.absolute().parent.parent] if is_python else _list_homes(file.resolve())
+    return any(
+        distribution.name in _SDKS and distribution.version == version
+        for distribution in _find_distributions(homes)
+    )
 
 
-def _files(args: Sequence[str]) -> Iterator[Path]:
+def _find_files(args: Sequence[str]) -> Iterator[Path]:
     """Yield the arguments that are files."""
     yield from (Path(word) for word in args if not word.startswith("-") and Path(word).is_file())
 
 
-def _pinned(packages: Sequence[str]) -> str | None:
+def _find_pinned(packages: Sequence[str]) -> str | None:
     """Return the version that a package is pinned to, if there is only one package."""
     match = _PINNED.fullmatch(packages[0]) if len(packages) == 1 else None
     return match and (match[1] or match[2])
 
 
-def _of_npm(file: Path) -> str | None:
+def _read_npm(file: Path) -> str | None:
     """Read the `package.json` above the file that a link in `.bin` leads to."""
     script = file.resolve()
     if "node_modules" not in script.parts:
@@ -71,30 +74,30 @@ def _of_npm(file: Path) -> str | None:
     for folder in script.parents:
         if folder.name == "node_modules":
             return None
-        about = _json(folder / "package.json")
-        if isinstance(about.get("name"), str) and isinstance(about.get("version"), str):
-            return str(about["version"])
+        content = _read_json(folder / "package.json")
+        if isinstance(content.get("name"), str) and isinstance(content.get("version"), str):
+            return str(content["version"])
     return None
 
 
-def _json(file: Path) -> dict[str, object]:
+def _read_json(file: Path) -> dict[str, object]:
     with suppress(OSError, ValueError, RecursionError):
         content = json.loads(file.read_text(encoding="utf-8"))
         return content if isinstance(content, dict) else {}
     return {}
 
 
-def _of_script(file: Path) -> str | None:
+def _find_by_script(file: Path) -> str | None:
     """Find the distribution that has a script of that name, where the script's Python looks."""
     script = file.resolve()
-    for dist in _distributions(_homes(script)):
+    for dist in _find_distributions(_list_homes(script)):
         names = (entry.name for entry in dist.entry_points if entry.group == "console_scripts")
         if script.name in names:
             return dist.version
     return None
 
 
-def _homes(script: Path) -> list[Path]:
+def _list_homes(script: Path) -> list[Path]:
     """List folders with a `lib` of Python: of the script's interpreter, and around the script."""
     homes = [script.parent.parent]
     with suppress(OSError), script.open("rb") as file:
@@ -104,13 +107,13 @@ def _homes(script: Path) -> list[Path]:
     return homes
 
 
-def _of_python_arguments(python: Path, args: Sequence[str]) -> str | None:
+def _find_by_module(python: Path, args: Sequence[str]) -> str | None:
     """Find the distribution that has the module of `python -m module`."""
     arguments = list(args)
     if "-m" not in arguments[:-1]:
         return None
     module = arguments[arguments.index("-m") + 1].split(".")[0]
-    for dist in _distributions([python.absolute().parent.parent]):
+    for dist in _find_distributions([python.absolute().parent.parent]):
         top = (dist.read_text("top_level.txt") or "").split()
         files = dist.files or ()
         if module in top or any(file.parts[:1] in ((module,), (f"{module}.py",)) for file in files):
@@ -118,7 +121,7 @@ def _of_python_arguments(python: Path, args: Sequence[str]) -> str | None:
     return None
 
 
-def _distributions(homes: Iterable[Path]) -> Iterable[Distribution]:
+def _find_distributions(homes: Iterable[Path]) -> Iterable[Distribution]:
     folders = [
         str(folder) for home in homes for folder in sorted(home.glob("lib/python3*/site-packages"))
     ]

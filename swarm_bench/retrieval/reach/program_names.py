@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from swarm_bench.retrieval.reach.command_lines import INTERPRETER, Command, commands_in, started_by
+from swarm_bench.retrieval.reach.command_lines import (
+    INTERPRETER,
+    Command,
+    expand_command,
+    find_commands,
+)
 
 COMMON = frozenset(
     {
@@ -78,7 +83,7 @@ _STARTING = (
 )
 _CALL = re.compile(rf"{_STARTING}(?:\(|(?=\s['\"]))([\s\[(]*)(?:[\w.]+,\s*)?({_STRINGS})")
 """A program that a text in another language starts."""
-_CALLED = re.compile(rf"{_STARTING}\(\s*\*?(\w+)\b")
+_CALLED_NAME = re.compile(rf"{_STARTING}\(\s*\*?(\w+)\b")
 _SET = re.compile(rf"(?<![\w.])(\w+)\s*=([\s\[(]*)({_STRINGS})")
 _IMPORT = re.compile(r"(?:^|[;\n])[ \t]*(?:import|from)[ \t]+([\w.]+)")
 _LOADED = re.compile(
@@ -89,13 +94,13 @@ _VERSION = re.compile(r"(?<=.)(?:[@:][^/@:]+|\[[^\]]*\].*|[=<>~!]=?.*)$")
 _PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?(?!\.bin/)[^/]+)/")
 
 
-def names_of(command: Command, folder: str | None = None) -> frozenset[str]:
+def find_names(command: Command, folder: str | None = None) -> frozenset[str]:
     """Return the names of what a command starts; none for interpreters without a program, and for
     what every agent uses. `folder` is where relative paths of scripts begin."""
-    return frozenset(filter(_is_telling, _names(command, _folder(command, folder))))
+    return frozenset(filter(_is_telling, _find_names(command, _join_folder(command, folder))))
 
 
-def copied_names(command: Command, folder: str | None = None) -> Iterator[str]:
+def find_copied_names(command: Command, folder: str | None = None) -> Iterator[str]:
     """Yield the names of what a command makes a copy of, or a link to."""
     arguments = [word for word in command.argv[1:] if not word.startswith("-")]
     sources: Sequence[str] = ()
@@ -104,48 +109,50 @@ def copied_names(command: Command, folder: str | None = None) -> Iterator[str]:
     elif command.program == "cat" and any(not name.startswith("/dev/") for name in command.outputs):
         sources = arguments
     for source in sources:
-        yield _whole(source, _folder(command, folder))
+        yield _join_path(source, _join_folder(command, folder))
         path = PurePosixPath(source)
         if path.parent.name in _INSTALLED:
-            yield plain(path.name)
+            yield normalise(path.name)
 
 
-def loaded_names(code: str) -> frozenset[str]:
+def find_loaded_names(code: str) -> frozenset[str]:
     """Find modules and scripts that a text in another language loads; a module of one word may be
     anybody's."""
     loaded = {*_LOADED.findall(code), *_IMPORT.findall(code)}
     return frozenset(
-        posixpath.normpath(name) if name.startswith("/") else plain(name)
+        posixpath.normpath(name) if name.startswith("/") else normalise(name)
         for name in loaded
         if re.search(r"[-_./]", name)
     )
 
 
-def packages_of(modules: Iterable[str]) -> frozenset[str]:
+def find_packages(modules: Iterable[str]) -> frozenset[str]:
     """Return the packages that modules are in, for what an agent starts: a mode's own module may
     lie in the user's package. A package of a single word may be anybody's."""
     tops = {name.partition(".")[0] for name in modules if "." in name and "/" not in name}
     return frozenset(top for top in tops if "-" in top)
 
 
-def started_in(code: str) -> Iterator[Command]:
+def find_started(code: str) -> Iterator[Command]:
     """Yield what a text in another language starts, as far as it does so in strings."""
     calls = _CALL.findall(code)
-    if called := set(_CALLED.findall(code)):
-        calls += [(mark, strings) for name, mark, strings in _SET.findall(code) if name in called]
+    if called_names := set(_CALLED_NAME.findall(code)):
+        calls += [
+            (mark, strings) for name, mark, strings in _SET.findall(code) if name in called_names
+        ]
     for mark, strings in calls:
         argv = [text.lstrip("bfru")[1:-1] for text in re.findall(_STRING, strings)]
         if len(argv) == 1 and "[" not in mark:
-            yield from commands_in(argv[0])
+            yield from find_commands(argv[0])
         else:
-            yield from started_by(Command(argv=tuple(argv)), 2)
+            yield from expand_command(Command(argv=tuple(argv)), 2)
 
 
-def _folder(command: Command, folder: str | None) -> str | None:
+def _join_folder(command: Command, folder: str | None) -> str | None:
     return posixpath.join(folder or "", command.folder) or None
 
 
-def _whole(path: str, folder: str | None) -> str:
+def _join_path(path: str, folder: str | None) -> str:
     return posixpath.normpath(posixpath.join(folder or "", path))
 
 
@@ -160,55 +167,55 @@ def is_launcher(program: str) -> bool:
     return program in _LAUNCHERS or program in _LAUNCHING
 
 
-def launched_packages(program: str, args: Sequence[str]) -> list[str]:
+def list_launched_packages(program: str, args: Sequence[str]) -> list[str]:
     """List the packages, as they are written, in which a launcher is to look for a program."""
-    before = args[: len(args) - len(_launched_command(program, args))]
-    return list(_named_packages(program, before)) or _launched_command(program, args)[:1]
+    options = args[: len(args) - len(_find_launched_command(program, args))]
+    return list(_find_named_packages(program, options)) or _find_launched_command(program, args)[:1]
 
 
-def plain(name: str) -> str:
+def normalise(name: str) -> str:
     """Normalise a name: programs and their packages differ in `-`, `_` and case."""
     return name.casefold().replace("_", "-")
 
 
-def _names(command: Command, folder: str | None) -> Iterator[str]:
+def _find_names(command: Command, folder: str | None) -> Iterator[str]:
     program, argv = command.program, command.argv
     if not argv:
         return
     if program in _LAUNCHERS or (program in _LAUNCHING and _is_launch(program, argv)):
-        yield from _launched(program, argv, folder)
+        yield from _find_launched(program, argv, folder)
     elif INTERPRETER.fullmatch(program):
-        yield from _interpreted(argv, folder)
+        yield from _find_interpreted(argv, folder)
     elif _SOURCE.search(program):
-        yield from _script(argv[0], folder)
+        yield from _name_script(argv[0], folder)
     else:
-        yield plain(program)
-        yield from _packages(argv[0])
+        yield normalise(program)
+        yield from _find_npm_packages(argv[0])
 
 
 def _is_launch(program: str, argv: Sequence[str]) -> bool:
-    return any(word in _LAUNCHING[program] for word in _positional(argv[1:])[:1])
+    return any(word in _LAUNCHING[program] for word in _drop_options(argv[1:])[:1])
 
 
-def _launched(program: str, argv: Sequence[str], folder: str | None) -> Iterator[str]:
+def _find_launched(program: str, argv: Sequence[str], folder: str | None) -> Iterator[str]:
     """Yield the names of the package and the program that a launcher is to start."""
-    for written in _named_packages(program, argv[1:]):
-        yield from _package(written)
-    rest = _launched_command(program, argv[1:])
-    if not rest:
+    for package in _find_named_packages(program, argv[1:]):
+        yield from _name_package(package)
+    launched = _find_launched_command(program, argv[1:])
+    if not launched:
         return
-    if "/" not in rest[0] or rest[0].startswith("@") or program in ("docker", "podman"):
-        yield from _package(rest[0])
-    inner = Command(argv=tuple(rest))
+    if "/" not in launched[0] or launched[0].startswith("@") or program in ("docker", "podman"):
+        yield from _name_package(launched[0])
+    inner = Command(argv=tuple(launched))
     if not is_launcher(inner.program):
-        yield from _names(inner, folder)
+        yield from _find_names(inner, folder)
     for option, line in zip(argv, argv[1:], strict=False):
         if option in ("-c", "--call"):
-            for inner in commands_in(line):
-                yield from _names(inner, folder)
+            for inner in find_commands(line):
+                yield from _find_names(inner, folder)
 
 
-def _named_packages(program: str, args: Sequence[str]) -> Iterator[str]:
+def _find_named_packages(program: str, args: Sequence[str]) -> Iterator[str]:
     """Yield the packages that options name."""
     for option, value in zip(args, (*args[1:], ""), strict=False):
         name, _, joined = option.partition("=")
@@ -216,74 +223,76 @@ def _named_packages(program: str, args: Sequence[str]) -> Iterator[str]:
             yield joined or value
 
 
-def _launched_command(program: str, args: Sequence[str]) -> list[str]:
+def _find_launched_command(program: str, args: Sequence[str]) -> list[str]:
     """Return what a launcher is to start, and its arguments."""
-    rest = _positional(args)
-    while rest and rest[0] in _LAUNCHING.get(program, ()):
-        rest = _positional(rest[1:])
-    return rest
+    arguments = _drop_options(args)
+    while arguments and arguments[0] in _LAUNCHING.get(program, ()):
+        arguments = _drop_options(arguments[1:])
+    return arguments
 
 
-def _positional(arguments: Sequence[str]) -> list[str]:
+def _drop_options(arguments: Sequence[str]) -> list[str]:
     """Return what follows the options at the beginning."""
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option in _WITH_VALUE and rest:
-            rest.pop(0)
-    return rest
+    remaining = list(arguments)
+    while remaining and remaining[0].startswith("-"):
+        option = remaining.pop(0)
+        if option in _WITH_VALUE and remaining:
+            remaining.pop(0)
+    return remaining
 
 
-def _package(written: str) -> Iterator[str]:
-    name = plain(_VERSION.sub("", written))
+def _name_package(package: str) -> Iterator[str]:
+    name = normalise(_VERSION.sub("", package))
     yield name
     yield name.rpartition("/")[2]
 
 
-def _interpreted(argv: Sequence[str], folder: str | None) -> Iterator[str]:
-    rest = list(argv[1:])
+def _find_interpreted(argv: Sequence[str], folder: str | None) -> Iterator[str]:
+    arguments = list(argv[1:])
     if PurePosixPath(argv[0]).name.startswith(("python", "pypy")):
-        rest = list(_apart(rest))
-    while rest:
-        word = rest.pop(0)
-        if word in ("-m", "-jar") and rest:
-            if word == "-m" and plain(rest[0]) in _RUNNERS:
-                rest.pop(0)
+        arguments = list(_split_module_option(arguments))
+    while arguments:
+        word = arguments.pop(0)
+        if word in ("-m", "-jar") and arguments:
+            if word == "-m" and normalise(arguments[0]) in _RUNNERS:
+                arguments.pop(0)
                 continue
-            yield from _module(rest[0]) if word == "-m" else _script(rest[0], folder)
+            yield from (
+                _name_module(arguments[0]) if word == "-m" else _name_script(arguments[0], folder)
+            )
             return
         if re.fullmatch(r"-\w*[ce]|--eval|--print|-", word):
             return  # a program that has no name
         if word == "run":
             continue
         if not word.startswith("-"):
-            yield from _script(word, folder)
+            yield from _name_script(word, folder)
             return
-        if word in _LOADING and rest:
-            rest.pop(0)
+        if word in _LOADING and arguments:
+            arguments.pop(0)
 
 
-def _apart(arguments: Sequence[str]) -> Iterator[str]:
+def _split_module_option(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the arguments, a module apart that is glued to its option."""
     for word in arguments:
         glued = re.fullmatch(r"-[bBdEiIOPqsSuvx]*m(.*)", word)
         yield from filter(None, ("-m", glued[1])) if glued else (word,)
 
 
-def _module(name: str) -> Iterator[str]:
-    yield plain(name.removesuffix(".__main__"))
+def _name_module(name: str) -> Iterator[str]:
+    yield normalise(name.removesuffix(".__main__"))
 
 
-def _script(path: str, folder: str | None) -> Iterator[str]:
+def _name_script(path: str, folder: str | None) -> Iterator[str]:
     """Name a script by its whole path; if it was installed as a program, by its name too."""
-    yield from _packages(path)
-    if (whole := _whole(path, folder)).startswith("/"):
-        yield whole
+    yield from _find_npm_packages(path)
+    if (full_path := _join_path(path, folder)).startswith("/"):
+        yield full_path
     if not _SOURCE.search(path):
-        yield plain(PurePosixPath(path).name)
+        yield normalise(PurePosixPath(path).name)
 
 
-def _packages(path: str) -> Iterator[str]:
+def _find_npm_packages(path: str) -> Iterator[str]:
     """Yield the package of npm that a file belongs to."""
     if packages := _PACKAGE.findall(path):
-        yield plain(packages[-1])
+        yield normalise(packages[-1])

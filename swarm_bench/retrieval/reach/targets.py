@@ -85,16 +85,16 @@ class Address:
         host = "127.0.0.1" if self.host == LOOPBACK else self.host
         return f"{host}:{self.port}"
 
-    def covers(self, other: "Address") -> bool:
+    def covers(self, address: "Address") -> bool:
         """Tell whether the other asks what is here. On this machine a port is one program's; a host
         has many, told apart by their paths."""
-        if (self.host, self.port) != (other.host, other.port):
+        if (self.host, self.port) != (address.host, address.port):
             return False
         path = self.path.rstrip("/")
-        return self.host == LOOPBACK or (other.path + "/").startswith(f"{path}/")
+        return self.host == LOOPBACK or (address.path + "/").startswith(f"{path}/")
 
 
-def address_of(url: str) -> Address | None:
+def read_address(url: str) -> Address | None:
     """Read the address in a URL; `None` when there is none."""
     try:
         parts = urlsplit(url)
@@ -103,43 +103,43 @@ def address_of(url: str) -> Address | None:
         return None
     if not parts.hostname or port is None:
         return None
-    return Address(host=_host(parts.hostname), port=port, path=parts.path)
+    return Address(host=_normalise_host(parts.hostname), port=port, path=parts.path)
 
 
-def addresses_in(text: str) -> Iterator[Address]:
+def find_addresses_in(text: str) -> Iterator[Address]:
     """Yield all addresses that a text names."""
     for url in _URL.findall(text):
-        if (address := address_of(url)) is not None:
+        if (address := read_address(url)) is not None:
             yield address
     for host, port, path in _HOST.findall(_URL.sub(" ", text)):
         if not host.isdigit():  # of a time or a place in a file
-            yield Address(host=_host(host.strip("[]")), port=int(port), path=path)
+            yield Address(host=_normalise_host(host.strip("[]")), port=int(port), path=path)
 
 
-def asked(command: Command) -> Iterator[Address]:
+def find_addresses(command: Command) -> Iterator[Address]:
     """Yield the addresses that a command may connect to."""
     program, arguments = command.program, command.argv[1:]
-    yield from addresses_in(" ".join(command.assignments))
+    yield from find_addresses_in(" ".join(command.assignments))
     for device in map(_DEVICE.match, (*command.inputs, *command.outputs)):
         if device:
-            yield _address(device[1], device[2])
+            yield _make_address(device[1], device[2])
     if program in _SPEAKING:
         return
     if program in _TALKING and not any(re.fullmatch(r"-[a-z]*l[a-z]*", word) for word in arguments):
         pairs = zip(arguments, arguments[1:], strict=False)
-        yield from (_address(*pair) for pair in pairs if re.fullmatch(r"\d{1,5}", pair[1]))
+        yield from (_make_address(*pair) for pair in pairs if re.fullmatch(r"\d{1,5}", pair[1]))
     if program in _REQUESTING:
         arguments = tuple(re.sub(r"^:(?=\d|/)", "localhost:", word) for word in arguments)
     if program in _FETCHING:
         arguments = tuple(re.sub(r"^(?=\w+:\d)", "http://", word) for word in arguments)
-    yield from addresses_in(" ".join(arguments))
-    yield from addresses_in(command.code)
-    yield from (_address(*pair) for pair in _CONNECTING.findall(command.code))
+    yield from find_addresses_in(" ".join(arguments))
+    yield from find_addresses_in(command.code)
+    yield from (_make_address(*pair) for pair in _CONNECTING.findall(command.code))
 
 
-def folders_read(command: Command, names: Collection[str]) -> Iterator[str]:
+def find_read_folders(command: Command, names: Collection[str]) -> Iterator[str]:
     """Yield the folders of these names that a command looks into."""
-    paths = [*command.inputs, *paths_of(command)]
+    paths = [*command.inputs, *find_paths(command)]
     assigned = (value.partition("=") for value in command.assignments if command.argv)
     set_to = [
         value
@@ -162,11 +162,11 @@ def is_below(path: str, name: str) -> bool:
     return any(name in part.split("/") for part in re.split(r"[=:,]", path))
 
 
-def paths_of(command: Command) -> Iterator[str]:
+def find_paths(command: Command) -> Iterator[str]:
     """Yield arguments that may be files or folders to look into."""
     program, arguments = command.program, list(command.argv[1:])
     if program == "git":
-        yield from _of_commits(arguments)
+        yield from _find_committed(arguments)
     if program == "find" and {"-exec", "-execdir"} & set(arguments):
         yield from _find_targets(arguments)
     if program in _NOT_READING:
@@ -174,8 +174,8 @@ def paths_of(command: Command) -> Iterator[str]:
     if program == "zip" and "-x" in arguments:
         del arguments[arguments.index("-x") :]
     pattern_to_come = program in PATTERNED and not {"-e", "-f"} & set(arguments)
-    for word, before in zip(arguments, ["", *arguments], strict=False):
-        if _is_other(program, word, before):
+    for word, previous in zip(arguments, ["", *arguments], strict=False):
+        if _is_other(program, word, previous):
             continue
         if pattern_to_come and not word.startswith("-"):
             pattern_to_come = False
@@ -184,29 +184,31 @@ def paths_of(command: Command) -> Iterator[str]:
             yield word
 
 
-def _is_other(program: str, word: str, before: str) -> bool:
+def _is_other(program: str, word: str, previous: str) -> bool:
     """Tell whether a word is an option, the value of one that names no file, or excluded."""
     option, _, value = word.partition("=")
-    if _is_excluded(program, before) or "!" in (word[:1], value[:1]):
+    if _is_excluded(program, previous) or "!" in (word[:1], value[:1]):
         return True
     if option != word and _is_excluded(program, option):
         return True
     if word.startswith("-") and "=" not in word:
         return True
-    if program in _FILTERS and before in ("-e", "--expression"):
+    if program in _FILTERS and previous in ("-e", "--expression"):
         return True
-    return program in _GREPS and (before in _WITH_VALUE or word.isdigit())
+    return program in _GREPS and (previous in _WITH_VALUE or word.isdigit())
 
 
-def _of_commits(arguments: Sequence[str]) -> Iterator[str]:
+def _find_committed(arguments: Sequence[str]) -> Iterator[str]:
     """Yield files that `git` shows from a commit, or searches because they are named."""
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        del rest[: 2 if rest[0] in ("-C", "-c") else 1]
-    if rest[:1] == ["grep"] and "--" in rest:
-        yield from (word for word in rest[rest.index("--") + 1 :] if not word.startswith(":"))
-    elif rest[:1] in (["show"], ["cat-file"]):
-        yield from (word for word in rest if re.match(r"[^:]*:[^!^(]", word))
+    remaining = list(arguments)
+    while remaining and remaining[0].startswith("-"):
+        del remaining[: 2 if remaining[0] in ("-C", "-c") else 1]
+    if remaining[:1] == ["grep"] and "--" in remaining:
+        yield from (
+            word for word in remaining[remaining.index("--") + 1 :] if not word.startswith(":")
+        )
+    elif remaining[:1] in (["show"], ["cat-file"]):
+        yield from (word for word in remaining if re.match(r"[^:]*:[^!^(]", word))
 
 
 def _find_targets(arguments: Sequence[str]) -> Iterator[str]:
@@ -231,35 +233,35 @@ def _opens(code: str, name: str) -> bool:
     if name not in code:
         return False
     folder = re.escape(name)
-    below = rf"[bfru]{{0,2}}['\"`](?!!)[^'\"`\n]*(?<![\w.*!-]){folder}/[\w.*][^'\"`\n]*['\"`]"
-    kept = set(re.findall(rf"\b(\w{{1,60}})\s?=\s?{below}", code))
+    inner_path = rf"[bfru]{{0,2}}['\"`](?!!)[^'\"`\n]*(?<![\w.*!-]){folder}/[\w.*][^'\"`\n]*['\"`]"
+    variables = set(re.findall(rf"\b(\w{{1,60}})\s?=\s?{inner_path}", code))
     return any(
         re.search(pattern, code)
         for pattern in (
-            rf"{_OPENING}\s*(?:[^()\[\]{{}}=\n]{{0,60}},\s*)?{below}(?!{_ASKING_ABOUT})",
+            rf"{_OPENING}\s*(?:[^()\[\]{{}}=\n]{{0,60}},\s*)?{inner_path}(?!{_ASKING_ABOUT})",
             rf"['\"]{folder}['\"]\s*/\s*['\"\w]",
             rf"join\([^()\n]*['\"]{folder}['\"]\s*,",
             rf"Path\(\s*['\"][^'\"\n]*(?<![\w.*!-]){folder}/?['\"](?:{_LOOKING_INTO}|\)\s*/)",
         )
-    ) or any(variable in kept for variable in re.findall(rf"{_OPENING}\s*(\w+)", code))
+    ) or any(variable in variables for variable in re.findall(rf"{_OPENING}\s*(\w+)", code))
 
 
-def _address(host: str, port: str) -> Address:
-    return Address(host=_host(host), port=int(port))
+def _make_address(host: str, port: str) -> Address:
+    return Address(host=_normalise_host(host), port=int(port))
 
 
-def _host(name: str) -> str:
+def _normalise_host(name: str) -> str:
     name = name.lower().removesuffix(".")
     if name in ("localhost", "ip6-localhost") or name.endswith((".localhost", ".localdomain")):
         return LOOPBACK
     try:
-        number = _number(name)
+        number = _parse_number(name)
     except (OSError, ValueError):
         return name
     return LOOPBACK if number.is_loopback or number.is_unspecified else name
 
 
-def _number(name: str) -> IPv4Address | IPv6Address:
+def _parse_number(name: str) -> IPv4Address | IPv6Address:
     """Read the address of a number, in any of its spellings: 127.1, 0x7f000001, 0."""
     if ":" not in name:
         return IPv4Address(socket.inet_aton(name))

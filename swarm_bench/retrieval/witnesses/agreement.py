@@ -16,7 +16,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.counting import Expected, ToolCalls, Transcripts, numbered
 from swarm_bench.retrieval.probes import readings
-from swarm_bench.retrieval.witnesses.counted import Counted, counts_of, unread
+from swarm_bench.retrieval.witnesses.counted import CounterReading, explain_unread, read_counts
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX
 
 CUT_OFF = frozenset(
@@ -41,7 +41,7 @@ class Finding:
 
     agreement: Agreement | None = None
     """`None` when there are no counters, or they could not be read."""
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     moved: bool | None = None
     """Whether anything was counted for this swarm; `None` when it may have been for others."""
 
@@ -67,66 +67,72 @@ def compare(
     """Compare the counters of a swarm. `trials` are the records of its agents, as far as they are
     there; `external` says that its service is one that others may ask too (`--service-url`). What
     others than `probes` read is not compared."""
-    about = {name: probe.counters for name, probe in probes.items() if name in swarm.after}
-    counts = counts_of(swarm, about)
-    lost = tuple(why for probe, of in about.items() if (why := unread(swarm, probe, of)))
-    counted = Counted(counts=counts, about=about, external=external)
+    counters = {name: probe.counters for name, probe in probes.items() if name in swarm.after}
+    counts = read_counts(swarm, counters)
+    unread_reasons = tuple(
+        reason
+        for probe, declared in counters.items()
+        if (reason := explain_unread(swarm, probe, declared))
+    )
+    reading = CounterReading(counts=counts, counters=counters, external=external)
     if gives_no_tool(mode):
         clean = len(trials) == len(swarm.agents) and all(map(_shows_no_tool, trials))
-        return _without_tool(swarm, counted, lost, clean=clean)
-    read = {name: probes[name] for name in about}
-    agreement, sentences = _with_tool(mode, swarm, trials, read, counted)
+        return _compare_without_tool(swarm, reading, unread_reasons, clean=clean)
+    read = {name: probes[name] for name in counters}
+    agreement, sentences = _compare_with_tool(mode, swarm, trials, read, reading)
     if agreement is None:
-        return Finding(why=lost)
+        return Finding(reasons=unread_reasons)
     return Finding(
         agreement=agreement,
-        why=sentences if agreement == "contradict" else (*sentences, *lost),
+        reasons=sentences if agreement == "contradict" else (*sentences, *unread_reasons),
         moved=None if external and any(counts.values()) else any(counts.values()),
     )
 
 
-def _with_tool(
+def _compare_with_tool(
     mode: Mode,
     swarm: SwarmRecord,
     trials: Sequence[TrialRecord],
     probes: Mapping[str, Probe],
-    counted: Counted,
+    reading: CounterReading,
 ) -> tuple[Agreement | None, tuple[str, ...]]:
     """Judge each counter; return the gravest result, and the sentences on it."""
-    counts, about, external = counted.counts, counted.about, counted.external
+    counts, counters, external = reading.counts, reading.counters, reading.external
     ran = [trial for trial in trials if trial.started_at is not None]
-    whole = [trial for trial in ran if not _cut_off(trial)]
-    trust = _trust(swarm, trials, ran, external=external)
-    most, least = (
-        _expected(
+    finished = [trial for trial in ran if not _cut_off(trial)]
+    trust = _assess_trust(swarm, trials, ran, external=external)
+    upper, lower = (
+        _ask_probes(
             probes,
             Transcripts(
-                calls=_calls(some), services=mode.services, external=external, counts=counts
+                calls=_sum_calls(selected), services=mode.services, external=external, counts=counts
             ),
         )
-        for some in (ran, whole)
+        for selected in (ran, finished)
     )
-    cut = len(whole) < len(ran)
-    judged = [
-        _judged(key, count, most[key], least[key].low if cut else most[key].low, trust, about)
+    cut = len(finished) < len(ran)
+    results = [
+        _judge(key, count, upper[key], lower[key].low if cut else upper[key].low, trust, counters)
         for key, count in counts.items()
-        if key in most and key in least
+        if key in upper and key in lower
     ]
-    if not judged:
+    if not results:
         return None, ()
-    agreement = _worst([agreement for agreement, _ in judged])
+    agreement = _find_worst([agreement for agreement, _ in results])
     # Beside a contradiction, what is explained or was not read would read as another one.
-    return agreement, tuple(sentence for of, sentence in judged if sentence and of == agreement)
+    return agreement, tuple(
+        sentence for label, sentence in results if sentence and label == agreement
+    )
 
 
-def _expected(
+def _ask_probes(
     probes: Mapping[str, Probe], transcripts: Transcripts
 ) -> dict[tuple[str, str], Expected]:
     """Ask the probes what each counter may show."""
     return {
         (name, key): expected
         for name, probe in probes.items()
-        for key, expected in readings.expected(probe, transcripts).items()
+        for key, expected in readings.expect_counts(probe, transcripts).items()
     }
 
 
@@ -135,46 +141,48 @@ def gives_no_tool(mode: Mode) -> bool:
     return not mode.servers and not mode.services
 
 
-def _without_tool(
-    swarm: SwarmRecord, counted: Counted, lost: tuple[str, ...], *, clean: bool
+def _compare_without_tool(
+    swarm: SwarmRecord, reading: CounterReading, unread_reasons: tuple[str, ...], *, clean: bool
 ) -> Finding:
     """Check that nothing was counted in a mode that gives no tool, and that no file appeared. A
     file without a count proves no use where all agents are `clean`: any of them can make it."""
-    moved, about = counted.moved, counted.about
+    moved, counters = reading.moved_counters, reading.counters
     appeared = [
         probe
-        for probe, of in about.items()
-        if of.file and swarm.before.get(probe) is None and swarm.after.get(probe)
+        for probe, declared in counters.items()
+        if declared.file and swarm.before.get(probe) is None and swarm.after.get(probe)
     ]
-    local = bool(appeared) or not all(counted.may_be_of_others(probe) for probe, _ in moved)
+    local = bool(appeared) or not all(reading.may_be_of_others(probe) for probe, _ in moved)
     if not moved and not appeared:
-        agreement: Agreement | None = "agree" if counted.counts else None
-        return Finding(agreement=agreement, why=lost, moved=False if counted.counts else None)
-    texts = [_counted_text(key, counted.counts[key], about[key[0]]) for key in moved]
-    files = " and ".join(f"{about[probe].file}" for probe in appeared)
-    what = " and ".join(texts) or f"{files} appeared in the workspace"
-    made = clean and not moved
+        agreement: Agreement | None = "agree" if reading.counts else None
+        return Finding(
+            agreement=agreement, reasons=unread_reasons, moved=False if reading.counts else None
+        )
+    texts = [_describe_count(key, reading.counts[key], counters[key[0]]) for key in moved]
+    files = " and ".join(f"{counters[probe].file}" for probe in appeared)
+    subject = " and ".join(texts) or f"{files} appeared in the workspace"
+    is_unproved = clean and not moved
     who = "a tool ran that the mode does not give" if local else "somebody asked the service"
     blank = [probe for probe in appeared if set((swarm.after[probe] or {}).values()) == {None}]
     if not moved and blank:
-        what += ", and is no regular file or no database that can be read"
+        subject += ", and is no regular file or no database that can be read"
         who = "whether a tool ran that the mode does not give cannot be told from it"
-    if made:
+    if is_unproved:
         who = (
             "no agent shows such a tool or a call of one, so this does not prove use, and is only "
             "a warning"
         )
-    sentence = f"{swarm.mode} gives no retrieval tool, and {what}: {who}."
-    return Finding(agreement="contradict", why=(sentence,), moved=local and not made)
+    sentence = f"{swarm.mode} gives no retrieval tool, and {subject}: {who}."
+    return Finding(agreement="contradict", reasons=(sentence,), moved=local and not is_unproved)
 
 
 def _shows_no_tool(trial: TrialRecord) -> bool:
     """Tell whether the whole transcript of an agent shows what it had, and no retrieval tool."""
-    whole = trial.tool_calls is not None and not _cut_off(trial)
-    return whole and trial.retrieval is Treatment.NOT_GIVEN
+    is_complete = trial.tool_calls is not None and not _cut_off(trial)
+    return is_complete and trial.retrieval is Treatment.NOT_GIVEN
 
 
-def _trust(
+def _assess_trust(
     swarm: SwarmRecord,
     trials: Sequence[TrialRecord],
     ran: Sequence[TrialRecord],
@@ -200,11 +208,11 @@ def _cut_off(trial: TrialRecord) -> bool:
     return trial.cause in CUT_OFF or at_the_limit
 
 
-def _counted_text(key: tuple[str, str], count: int, about: Counters) -> str:
-    return f"{about.counted} {numbered(count, about.nouns[key[1]])}"
+def _describe_count(key: tuple[str, str], count: int, counters: Counters) -> str:
+    return f"{counters.counted} {numbered(count, counters.nouns[key[1]])}"
 
 
-def _calls(trials: Sequence[TrialRecord]) -> dict[str, ToolCalls]:
+def _sum_calls(trials: Sequence[TrialRecord]) -> dict[str, ToolCalls]:
     """Sum up the calls of MCP tools over all trials."""
     calls = dict[str, ToolCalls]()
     for trial in trials:
@@ -212,14 +220,14 @@ def _calls(trials: Sequence[TrialRecord]) -> dict[str, ToolCalls]:
         for tool, number in (trial.tool_calls or {}).items():
             if tool.startswith(MCP_PREFIX):
                 failed, silent = min(number, failures.get(tool, 0)), unanswered.get(tool, 0)
-                more = ToolCalls(
+                added = ToolCalls(
                     answered=number - failed - silent, failed=failed, unanswered=silent
                 )
-                calls[tool] = calls[tool] + more if tool in calls else more
+                calls[tool] = calls[tool] + added if tool in calls else added
     return calls
 
 
-def _judged(
+def _judge(
     key: tuple[str, str],
     count: int,
     fits: Expected,
@@ -228,10 +236,10 @@ def _judged(
     probes: Mapping[str, Counters],
 ) -> tuple[Agreement, str]:
     """Judge a count. `low` is the fewest that calls of agents that were not cut off allow."""
-    about = probes[key[0]]
+    counters = probes[key[0]]
     reason: str | None
     if count == fits.plain:
-        if not count or not trust.external or not about.shared:
+        if not count or not trust.external or not counters.shared:
             return "agree", ""
         reason = _SHARED
     elif fits.low <= count <= fits.high:
@@ -242,13 +250,13 @@ def _judged(
         reason = "agents were cut off in the middle of their work"
     else:
         reason = fits.no_floor or None
-    sentence = f"{_counted_text(key, count, about)}, and the transcripts have {fits.calls}"
+    sentence = f"{_describe_count(key, count, counters)}, and the transcripts have {fits.calls}"
     sentence = sentence[0].upper() + sentence[1:]
     if reason is None:
-        return "contradict", f"{sentence}: no rule of {about.rules} explains that."
+        return "contradict", f"{sentence}: no rule of {counters.rules} explains that."
     return "explained", f"{sentence}: {reason}."
 
 
-def _worst(agreements: Sequence[Agreement]) -> Agreement:
+def _find_worst(agreements: Sequence[Agreement]) -> Agreement:
     order: tuple[Agreement, ...] = ("contradict", "explained", "agree")
     return next(agreement for agreement in order if agreement in agreements)

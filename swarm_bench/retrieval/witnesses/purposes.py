@@ -43,17 +43,17 @@ _UPKEEP = frozenset(
 )
 
 
-def purposes(mode: Mode, handshakes: Handshakes) -> dict[str, Purpose | None]:
+def find_purposes(mode: Mode, handshakes: Handshakes) -> dict[str, Purpose | None]:
     """Say what each tool that the mode's servers listed is for, by the name that agents give it;
     `None` where that is unknown."""
     return {
-        agents_name(handshake.server, tool.name): purpose(mode, tool)
+        make_agent_name(handshake.server, tool.name): find_purpose(mode, tool)
         for handshake in handshakes.get(mode.name, {}).values()
         for tool in handshake.tools
     }
 
 
-def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
+def find_purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
     """Say what a tool is for, under the name that its server gives it. The mode's file comes
     first."""
     if mode.search is not None and mode.search.tool == tool.name:
@@ -67,7 +67,7 @@ def purpose(mode: Mode, tool: ToolSpec) -> Purpose | None:
     return "read" if _reads(tool) else None
 
 
-def agents_name(server: str, tool: str) -> str:
+def make_agent_name(server: str, tool: str) -> str:
     """Name a server's tool as agents do, with `_` for what a name cannot have."""
     return "mcp__" + "__".join(re.sub(r"[^A-Za-z0-9_-]", "_", name) for name in (server, tool))
 
@@ -75,8 +75,8 @@ def agents_name(server: str, tool: str) -> str:
 def _searches(tool: ToolSpec) -> bool:
     if tool_roles.role(tool.name, tool) == "search":
         return True
-    asked = {name.replace("_", "").lower() for name in tool_roles.properties(tool)}
-    if asked & _ASKS:
+    arguments = {name.replace("_", "").lower() for name in tool_roles.properties(tool)}
+    if arguments & _ASKS:
         return True
     return tool_roles.searches(tool.name) and (tool_roles.query(tool) is not None or _names(tool))
 

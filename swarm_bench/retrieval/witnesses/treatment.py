@@ -21,50 +21,50 @@ Purposes = Mapping[str, Purpose | None]
 """What tools are for, by the name that agents give them; `None`, or no entry, if unknown."""
 
 
-def treatment(
+def label_trial(
     servers: Collection[str], outcome: Outcome, purposes: Purposes | None = None
 ) -> tuple[Treatment, Evidence]:
     """Label a trial in a mode that gives these MCP servers, with what the label rests on. Without
     `purposes` every answered call counts as retrieval."""
     observed = _Observed(servers, outcome, purposes)
-    start, why = _start_against_transcript(observed)
+    start, reasons = _compare_start(observed)
     evidence = Evidence(
-        connected=observed.connected,
-        offered=None if outcome.tools_offered is None else len(observed.offered),
+        connected=observed.connected_servers,
+        offered=None if outcome.tools_offered is None else len(observed.offered_tools),
         foreign=observed.foreign,
         calls=None if outcome.tool_calls is None else sum(observed.calls.values()),
-        failed=None if outcome.tool_calls is None else observed.failed,
-        unanswered=None if outcome.tool_unanswered is None else observed.unanswered,
-        retrieved=None if outcome.tool_calls is None else observed.retrieved,
-        unclear=observed.unclear,
-        others=observed.others,
+        failed=None if outcome.tool_calls is None else observed.failed_calls,
+        unanswered=None if outcome.tool_unanswered is None else observed.unanswered_calls,
+        retrieved=None if outcome.tool_calls is None else observed.retrieval_calls,
+        unclear=observed.unclassified_tools,
+        others=observed.non_retrieval_tools,
         start=start,
-        why=(*why, *_imagined(observed), *_beside(observed)),
+        why=(*reasons, *_describe_hallucinated(observed), *_describe_non_retrieval(observed)),
     )
-    return _label(observed, outcome), evidence
+    return _choose_label(observed, outcome), evidence
 
 
-def mcp_calls(outcome: Outcome) -> int | None:
+def count_mcp_calls(outcome: Outcome) -> int | None:
     """Count the calls of MCP tools; `None` when the agent does not show its calls."""
     if outcome.tool_calls is None:
         return None
-    return sum(outcome.tool_calls[tool] for tool in _mcp(outcome.tool_calls))
+    return sum(outcome.tool_calls[tool] for tool in _select_mcp(outcome.tool_calls))
 
 
 def is_of_server(tool: str, servers: Collection[str]) -> bool:
     """Tell whether a tool, as a model sees its name, belongs to one of the servers: most programs
     write `mcp__<server>__<tool>`, Gemini CLI `mcp_<server>_<tool>`."""
-    return bool(servers) and _of_servers(tuple(servers)).match(tool) is not None
+    return bool(servers) and _compile_pattern(tuple(servers)).match(tool) is not None
 
 
 @lru_cache
-def _of_servers(servers: tuple[str, ...]) -> re.Pattern[str]:
+def _compile_pattern(servers: tuple[str, ...]) -> re.Pattern[str]:
     # Gemini CLI's adapter has `--` for `_`: that program ends a server's name at the first `_`.
-    names = "|".join(re.escape(_normal(name)).replace("_", "(?:_|--)") for name in servers)
+    names = "|".join(re.escape(_normalise(name)).replace("_", "(?:_|--)") for name in servers)
     return re.compile(rf"(mcp__({names})__|mcp_(?!_)({names})_)")
 
 
-def calls_of_servers(by_tool: Mapping[str, int], servers: Collection[str]) -> int:
+def count_server_calls(by_tool: Mapping[str, int], servers: Collection[str]) -> int:
     """Count the calls that were of tools of the servers."""
     return sum(number for tool, number in by_tool.items() if is_of_server(tool, servers))
 
@@ -75,34 +75,44 @@ class _Observed:
     def __init__(
         self, servers: Collection[str], outcome: Outcome, purposes: Purposes | None
     ) -> None:
-        self._names = {_normal(name): name for name in servers}
+        self._names = {_normalise(name): name for name in servers}
         self._outcome = outcome
         self._purposes = purposes
-        shown = outcome.servers
-        self.statuses = None if shown is None else {_normal(n): s for n, s in shown.items()}
+        statuses = outcome.servers
+        self.statuses = (
+            None if statuses is None else {_normalise(n): s for n, s in statuses.items()}
+        )
         """By server, as its name stands in the names of its tools."""
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
         """Servers that the mode does not give, and tools of servers that nobody showed."""
         servers = [name for name in self._outcome.servers or () if not self._is_mode_server(name)]
-        tools = _mcp([*(self._outcome.tools_offered or ()), *(self._outcome.tool_calls or ())])
-        loose = [tool for tool in tools if self._owner(tool) is None and tool not in self.imagined]
+        tools = _select_mcp(
+            [*(self._outcome.tools_offered or ()), *(self._outcome.tool_calls or ())]
+        )
+        loose = [
+            tool
+            for tool in tools
+            if self._owner(tool) is None and tool not in self.hallucinated_tools
+        ]
         return (*servers, *dict.fromkeys(loose))
 
     @cached_property
-    def imagined(self) -> tuple[str, ...]:
+    def hallucinated_tools(self) -> tuple[str, ...]:
         """Tools of no server that were called and are not there: the start event lists the tools
         without them, and no call was answered."""
-        listed, failures = self._outcome.tools_offered, self._outcome.tool_failures or {}
-        if listed is None:
+        offered, failures = self._outcome.tools_offered, self._outcome.tool_failures or {}
+        if offered is None:
             return ()
         calls = self._outcome.tool_calls or {}
-        loose = [tool for tool in _mcp(calls) if self._owner(tool) is None and tool not in listed]
+        loose = [
+            tool for tool in _select_mcp(calls) if self._owner(tool) is None and tool not in offered
+        ]
         return tuple(tool for tool in loose if failures.get(tool, 0) >= calls[tool])
 
     @cached_property
-    def connected(self) -> tuple[str, ...] | None:
+    def connected_servers(self) -> tuple[str, ...] | None:
         """The servers of the mode that were connected at the start, by their names in the mode."""
         if self.statuses is None:
             return None
@@ -110,7 +120,7 @@ class _Observed:
         return tuple(self._names[name] for name in names)
 
     @cached_property
-    def offered(self) -> tuple[str, ...]:
+    def offered_tools(self) -> tuple[str, ...]:
         return tuple(tool for tool in self._outcome.tools_offered or () if self._is_of_mode(tool))
 
     @cached_property
@@ -120,46 +130,48 @@ class _Observed:
         return {tool: number for tool, number in calls.items() if self._is_of_mode(tool)}
 
     @cached_property
-    def answered(self) -> Mapping[str, int]:
+    def answered_calls(self) -> Mapping[str, int]:
         """Calls with a result that is no error, by tool of the mode; without tools that have
         none."""
         outcome = self._outcome
-        lost = Counter(outcome.tool_failures or {}) + Counter(outcome.tool_unanswered or {})
-        return Counter(self.calls) - lost
+        unsuccessful = Counter(outcome.tool_failures or {}) + Counter(outcome.tool_unanswered or {})
+        return Counter(self.calls) - unsuccessful
 
     @property
-    def retrieved(self) -> int | None:
+    def retrieval_calls(self) -> int | None:
         """Answered calls that searched or read; `None` when nobody knows what the tools are for."""
         if self._purposes is None:
             return None
-        open_or_other = (*self.unclear, *self.others)
-        return sum(n for tool, n in self.answered.items() if tool not in open_or_other)
+        open_or_other = (*self.unclassified_tools, *self.non_retrieval_tools)
+        return sum(n for tool, n in self.answered_calls.items() if tool not in open_or_other)
 
     @property
-    def unclear(self) -> tuple[str, ...]:
+    def unclassified_tools(self) -> tuple[str, ...]:
         """Tools that answered and whose purpose is unknown."""
         if (purposes := self._purposes) is None:
             return ()
-        return tuple(tool for tool in self.answered if not purposes.get(_normal(tool)))
+        return tuple(tool for tool in self.answered_calls if not purposes.get(_normalise(tool)))
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def non_retrieval_tools(self) -> tuple[str, ...]:
         """Tools that answered and do not retrieve."""
         purposes = self._purposes or {}
-        return tuple(tool for tool in self.answered if purposes.get(_normal(tool)) == "other")
+        return tuple(
+            tool for tool in self.answered_calls if purposes.get(_normalise(tool)) == "other"
+        )
 
     @property
-    def used(self) -> bool:
+    def has_retrieved(self) -> bool:
         """Whether a tool of the mode retrieved something, as far as that is known."""
-        return set(self.answered) != set(self.others)
+        return set(self.answered_calls) != set(self.non_retrieval_tools)
 
     @property
-    def failed(self) -> int:
+    def failed_calls(self) -> int:
         failures = self._outcome.tool_failures or {}
         return sum(min(number, failures.get(tool, 0)) for tool, number in self.calls.items())
 
     @property
-    def unanswered(self) -> int:
+    def unanswered_calls(self) -> int:
         unanswered = self._outcome.tool_unanswered or {}
         return sum(unanswered.get(tool, 0) for tool in self.calls)
 
@@ -175,20 +187,22 @@ class _Observed:
         return any(tool.replace("_", "").lower() in _TOOL_SEARCHES for tool in calls)
 
     @cached_property
-    def in_vain(self) -> bool:
+    def has_failed_connection(self) -> bool:
         """Whether its calls show no connection: nothing was connected or offered at the start,
         nothing was answered, and no server that was called can have come later."""
-        if self.connected or self.offered or self.answered:
+        if self.connected_servers or self.offered_tools or self.answered_calls:
             return False
         if self.statuses is None:
             return self.lists_tools and not self.searched_tools
-        return _MAY_COME.isdisjoint(self.statuses.get(self.of(tool)) for tool in self.calls)
+        return _MAY_COME.isdisjoint(
+            self.statuses.get(self.find_server(tool)) for tool in self.calls
+        )
 
-    def of(self, tool: str) -> str:
+    def find_server(self, tool: str) -> str:
         """Return the name in `statuses` of the server that a tool of the mode belongs to."""
         return self._owner(tool) or ""
 
-    def name(self, server: str) -> str:
+    def name_server(self, server: str) -> str:
         return self._names.get(server, server)
 
     @property
@@ -196,7 +210,7 @@ class _Observed:
         return self._names
 
     def _is_mode_server(self, server: str) -> bool:
-        return _normal(server) in self._names
+        return _normalise(server) in self._names
 
     def _is_of_mode(self, tool: str) -> bool:
         return self._owner(tool) in self._names
@@ -209,37 +223,41 @@ class _Observed:
         return max(fitting, key=len, default=None)
 
 
-def _label(observed: _Observed, outcome: Outcome) -> Treatment:
+def _choose_label(observed: _Observed, outcome: Outcome) -> Treatment:
     if observed.foreign:
         return Treatment.CONTAMINATED
-    if observed.used:
+    if observed.has_retrieved:
         return Treatment.USED
     if outcome.servers is None and outcome.tools_offered is None and not observed.calls:
         return Treatment.UNKNOWN
     if not observed.mode_servers:
         return Treatment.NOT_GIVEN
-    if observed.connected or observed.offered or (observed.calls and not observed.in_vain):
+    if (
+        observed.connected_servers
+        or observed.offered_tools
+        or (observed.calls and not observed.has_failed_connection)
+    ):
         return Treatment.UNKNOWN if outcome.tool_calls is None else Treatment.UNUSED
     # An agent may know how many of several have connected, and not which.
     unclear = "unknown" in (observed.statuses or {}).values() and len(observed.statuses or {}) > 1
     return Treatment.UNKNOWN if unclear else Treatment.NOT_CONNECTED
 
 
-def _start_against_transcript(observed: _Observed) -> tuple[Agreement | None, tuple[str, ...]]:
-    if not observed.answered:
+def _compare_start(observed: _Observed) -> tuple[Agreement | None, tuple[str, ...]]:
+    if not observed.answered_calls:
         return None, ()
-    differences = list(_differences(observed))
+    differences = list(_find_differences(observed))
     if not differences:
-        shows = observed.statuses is not None or observed.offered
+        shows = observed.statuses is not None or observed.offered_tools
         return ("agree" if shows else None), ()
     agreements = {agreement for agreement, _ in differences}
     sentences = tuple(sentence for _, sentence in differences)
     return ("contradict" if "contradict" in agreements else "explained"), sentences
 
 
-def _differences(observed: _Observed) -> Iterator[tuple[Agreement, str]]:
+def _find_differences(observed: _Observed) -> Iterator[tuple[Agreement, str]]:
     late = set[str]()
-    for server in dict.fromkeys(map(observed.of, observed.answered)):
+    for server in dict.fromkeys(map(observed.find_server, observed.answered_calls)):
         status = None if observed.statuses is None else observed.statuses.get(server, "missing")
         if status in (None, "connected", "unknown"):
             continue
@@ -247,54 +265,59 @@ def _differences(observed: _Observed) -> Iterator[tuple[Agreement, str]]:
         if status == "pending":
             yield (
                 "explained",
-                f"{observed.name(server)} was still connecting when the agent started, and "
+                f"{observed.name_server(server)} was still connecting when the agent started, and "
                 "answered later: it connected after the start.",
             )
         else:
             yield (
                 "contradict",
-                f"{observed.name(server)} was {status} when the agent started, and the transcript "
-                "has answered calls of its tools.",
+                f"{observed.name_server(server)} was {status} when the agent started, and the "
+                "transcript has answered calls of its tools.",
             )
-    yield from _not_offered(observed, late)
+    yield from _find_unoffered(observed, late)
 
 
-def _not_offered(observed: _Observed, late: Collection[str]) -> Iterator[tuple[Agreement, str]]:
+def _find_unoffered(observed: _Observed, late: Collection[str]) -> Iterator[tuple[Agreement, str]]:
     """Yield answered calls of tools that the start event omits, of servers that were there."""
     if not observed.lists_tools:
         return
     tools = [
-        t for t in observed.answered if t not in observed.offered and observed.of(t) not in late
+        t
+        for t in observed.answered_calls
+        if t not in observed.offered_tools and observed.find_server(t) not in late
     ]
     if tools and observed.searched_tools:
-        yield "explained", f"{_listed(tools)} came through a search for tools after the start."
+        yield "explained", f"{_join_names(tools)} came through a search for tools after the start."
     elif tools:
         yield (
             "contradict",
-            f"{_listed(tools)} answered and was not among the tools offered at the start.",
+            f"{_join_names(tools)} answered and was not among the tools offered at the start.",
         )
 
 
-def _imagined(observed: _Observed) -> Iterator[str]:
-    if observed.calls and observed.in_vain:
-        yield f"{_listed(observed.calls)} was called without a connection: no call was answered."
-    if observed.imagined:
-        yield f"{_listed(observed.imagined)} was called and is not there: every call failed."
+def _describe_hallucinated(observed: _Observed) -> Iterator[str]:
+    if observed.calls and observed.has_failed_connection:
+        names = _join_names(observed.calls)
+        yield f"{names} was called without a connection: no call was answered."
+    if observed.hallucinated_tools:
+        names = _join_names(observed.hallucinated_tools)
+        yield f"{names} was called and is not there: every call failed."
 
 
-def _beside(observed: _Observed) -> Iterator[str]:
-    if observed.answered and not observed.used:
-        verb = "does" if len(observed.others) == 1 else "do"
-        yield f"Only {_listed(observed.others)} answered, which {verb} not retrieve."
+def _describe_non_retrieval(observed: _Observed) -> Iterator[str]:
+    if observed.answered_calls and not observed.has_retrieved:
+        verb = "does" if len(observed.non_retrieval_tools) == 1 else "do"
+        names = _join_names(observed.non_retrieval_tools)
+        yield f"Only {names} answered, which {verb} not retrieve."
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def _mcp(tools: Iterable[str]) -> list[str]:
+def _select_mcp(tools: Iterable[str]) -> list[str]:
     return [tool for tool in tools if tool.startswith(MCP_PREFIX)]
 
 
-def _normal(name: str) -> str:
+def _normalise(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)

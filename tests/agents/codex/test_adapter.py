@@ -12,7 +12,7 @@ from swarm_bench.agents.codex.adapter import Codex
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason, Usage
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.retrieval.witnesses.treatment import treatment
+from swarm_bench.retrieval.witnesses.treatment import label_trial
 from swarm_bench.testing.contracts import check_agent
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "codex"
@@ -163,9 +163,9 @@ def test_a_server_of_the_users_own_may_not_have_connected(tmp_path: Path) -> Non
 
 def test_the_treatment_shows(tmp_path: Path) -> None:
     baseline, used = outcome("log_turn_limit", tmp_path), outcome("log_mcp_success", tmp_path)
-    assert treatment([], baseline)[0] == "not-given"
-    assert treatment(["canopy"], used)[0] == "used"
-    assert treatment([], used)[0] == "contaminated"
+    assert label_trial([], baseline)[0] == "not-given"
+    assert label_trial(["canopy"], used)[0] == "used"
+    assert label_trial([], used)[0] == "contaminated"
 
 
 def test_the_log_has_times_and_sizes_of_tools(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from swarm_bench.agents.command.adapter import Command
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.core.outcome import AgentExit, AgentRequest
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.witnesses.treatment import treatment
+from swarm_bench.retrieval.witnesses.treatment import label_trial
 from tests.programs.scout.conftest import FILES, PROGRAM, SERVER, TASK
 
 DESCRIBED = {
@@ -72,7 +72,7 @@ def test_a_described_program_is_read_as_its_own_adapter_reads_it(tmp_path: Path)
     )
     seen, known = agent.outcome(exit), Scout().outcome(exit)
     assert seen.cause is Cause.FINISHED
-    assert treatment(["canopy"], seen)[0] == treatment(["canopy"], known)[0] == "used"
+    assert label_trial(["canopy"], seen)[0] == label_trial(["canopy"], known)[0] == "used"
     for name in ("text", "usage", "turns", "cost", "model", "tool_calls", "servers"):
         assert getattr(seen, name) == getattr(known, name) is not None, name
     assert seen.tools_offered == known.tools_offered

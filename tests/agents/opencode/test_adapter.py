@@ -10,7 +10,7 @@ import pytest
 from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason, Usage
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.retrieval.witnesses.treatment import treatment
+from swarm_bench.retrieval.witnesses.treatment import label_trial
 from swarm_bench.testing.contracts import check_agent
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "opencode"
@@ -138,7 +138,7 @@ def test_the_log_has_servers_and_model(tmp_path: Path) -> None:
     assert found.program_version == "1.18.33"
     assert (found.retries, found.compactions, found.subagents) == (0, 0, 0)
     assert found.all_in == found.usage
-    assert treatment(["canopy"], found)[0] == "used"
+    assert label_trial(["canopy"], found)[0] == "used"
 
 
 def test_braces_in_a_server_reach_it_as_they_stand(request_: AgentRequest) -> None:
@@ -179,7 +179,7 @@ def test_a_failed_call_has_the_size_of_its_error_and_an_attachment_none(tmp_path
 def test_a_broken_server_shows(tmp_path: Path) -> None:
     found = outcome("log_mcp_broken", tmp_path, servers=("canopy",))
     assert found.servers == {"canopy": "failed"}
-    assert treatment(["canopy"], found)[0] == "not-connected"
+    assert label_trial(["canopy"], found)[0] == "not-connected"
 
 
 def test_a_model_without_a_price_has_no_cost(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.plan import planned_only
+from swarm_bench.engine.plan import select_planned
 from swarm_bench.reports.markdown import render
 from swarm_bench.testing.toy import METRICS
 from tests.builders.golden import Sentences
@@ -37,7 +37,7 @@ def test_a_run_without_any_trial_is_missing() -> None:
 def test_only_trials_of_the_plan_are_records_of_it() -> None:
     planned = [record(1), record(2, "b")]
     forged = [record(0), record(3), record(1, "c"), record(1).model_copy(update={"run": 2})]
-    assert planned_only(EXPERIMENT, [*planned, *forged]) == planned
+    assert select_planned(EXPERIMENT, [*planned, *forged]) == planned
 
 
 def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks_words(

@@ -15,7 +15,7 @@ from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, sprea
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import Verdict, few_differ
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Experiment, Setting, Task
 from swarm_bench.core.session.prices import Price
@@ -149,7 +149,7 @@ def test_of_a_session_that_ends_with_its_verdict_it_says_when(golden: Sentences)
     planned = experiment(runs=1, agents=120, all_tasks=True).model_copy(
         update={"tasks": tasks, "settings": {"until_clear": asked}}
     )
-    text = said(planned=with_blocks(planned, None).with_beforehand())
+    text = said(planned=deal_blocks(planned, None).with_beforehand())
     golden(text)
     assert text.count("nine in ten") == 2
 

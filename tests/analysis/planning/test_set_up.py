@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
-from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.treatment.mode_parts import Preparation
 from tests.builders.experiments import experiment
@@ -60,7 +60,7 @@ def test_a_block_is_so_large_that_setting_up_takes_a_tenth_of_it() -> None:
 
 def test_a_plan_says_what_is_known_of_it_and_what_is_not(golden: Sentences) -> None:
     tasks = [f"t{number}" for number in range(8)]
-    one = with_blocks(experiment(modes=MODES, all_tasks=True, tasks=tasks), None)
+    one = deal_blocks(experiment(modes=MODES, all_tasks=True, tasks=tasks), None)
     seen = SetUp(folder="results/a", before={"baseline": 1.0}, trial={"baseline": 9.0})
     _, known, other = set_up_entry(one, seen, ["baseline"] * 3 + ["canopy-service"]).texts
     assert known.startswith("baseline: 3 × 1.0 s, 10 %")

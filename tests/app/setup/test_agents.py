@@ -8,7 +8,7 @@ from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.app import listing
 from swarm_bench.app.setup.agents import check, list_agents, read_agent_environment
-from swarm_bench.benchmarks.agents.finding import agent_names, find_agent, identify
+from swarm_bench.benchmarks.agents.finding import find_agent, identify, list_agent_names
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.session.experiment import Mode
@@ -65,7 +65,7 @@ def test_an_agent_states_its_capabilities() -> None:
 def test_agents_that_take_something_are_listed_with_it() -> None:
     names = [listing.name for listing in list_agents()]
     assert {"scout", "replay:DIR", "command:FILE.yaml"} <= set(names)
-    assert {"claude", "codex", "gemini", "opencode", "qwen"} <= set(agent_names())
+    assert {"claude", "codex", "gemini", "opencode", "qwen"} <= set(list_agent_names())
 
 
 def test_a_file_of_ones_own_goes_by_its_path(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import COMPARE, DESIGNS, Design
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 
 AGENT = {
     "name": "own",
@@ -113,7 +113,7 @@ async def _experiment(resolved: Resolved, design: Design) -> Experiment:
 def store(experiment: Experiment, folder: Path) -> None:
     made = SessionFolder(folder)
     made.make()
-    made.write_experiment(storable(experiment))
+    made.write_experiment(make_storable(experiment))
 
 
 def ignore(event: object) -> None:

@@ -23,7 +23,7 @@ from swarm_bench.core.events import Event, Foresight, Trouble
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.tasks import AnswerKey
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.contradicted import store_contradicted
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_swarm, make_trial
@@ -42,7 +42,7 @@ def store(experiment: Experiment, path: Path, **changes: Any) -> None:
     folder = SessionFolder(path)
     folder.make()
     other = experiment.model_copy(update={"session": path.name, **changes})
-    folder.write_experiment(storable(other))
+    folder.write_experiment(make_storable(other))
     folder.records.append(make_trial(wall_seconds=2.0))
 
 

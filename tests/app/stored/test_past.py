@@ -10,7 +10,7 @@ import pytest
 
 from swarm_bench.app.report import report
 from swarm_bench.app.stored.past import PastSession, find_shared_address, read_past_sessions
-from swarm_bench.benchmarks.swarm.series_folder import newest_session
+from swarm_bench.benchmarks.swarm.series_folder import find_newest_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import COMPARE
 from tests.builders.contradicted import store_contradicted
@@ -102,7 +102,7 @@ def test_one_of_an_odd_date_hides_no_other(results: Path, at: str) -> None:
     past = listed(results)
     assert past["compare"].state == "unreadable"
     assert len(past) == 7
-    assert newest_session(results, COMPARE) != results / "compare"
+    assert find_newest_session(results, COMPARE) != results / "compare"
 
 
 def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:

@@ -24,7 +24,7 @@ from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Mode, Repository, Setting, Task
 from swarm_bench.datasets.suites import find_suite
 from swarm_bench.retrieval.modes.mode import find_modes
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 
@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "agent.yaml").write_text("name: own\ncommand: [sh, -c, 'touch ran']\n")
     session = SessionFolder(here / "session")
     session.make()
-    session.write_experiment(storable(stored_session(load({}))))
+    session.write_experiment(make_storable(stored_session(load({}))))
     return here
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.agents.reading import named_answers
+from swarm_bench.benchmarks.agents.reading import find_named_answers
 from swarm_bench.core.outcome import AgentExit, Launch, Outcome
 from swarm_bench.core.status import Cause
 from swarm_bench.environments.hiding import find_shipped
@@ -33,7 +33,7 @@ def named(
     )
     left = Outcome(cause=Cause.FINISHED, **outcome)  # type: ignore[arg-type]
     launch, answers = Launch(argv=("a",), leaves=("log",)), [*find_shipped(), ROWS]
-    return named_answers(exit, launch, left, prompt, answers, are_hidden=are_hidden)
+    return find_named_answers(exit, launch, left, prompt, answers, are_hidden=are_hidden)
 
 
 @pytest.mark.parametrize(

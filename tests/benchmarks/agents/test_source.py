@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.benchmarks.agents.asking import prompt_of
+from swarm_bench.benchmarks.agents.asking import write_prompt
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.core.roles.language_model import Ask, Turn
 
@@ -31,7 +31,7 @@ def test_a_word_is_an_agent_and_perhaps_a_model(word: str, spec: str, model: str
 
 def test_a_conversation_is_one_text() -> None:
     system, user = Turn(role="system", text="Be brief."), Turn(role="user", text="What is 1 + 1?")
-    assert prompt_of(Ask(prompt=(system, user))) == "Be brief.\n\nWhat is 1 + 1?"
+    assert write_prompt(Ask(prompt=(system, user))) == "Be brief.\n\nWhat is 1 + 1?"
     shown = Turn(role="assistant", text="2")
-    text = prompt_of(Ask(prompt=(user, shown, user)))
+    text = write_prompt(Ask(prompt=(user, shown, user)))
     assert text.index("Assistant:\n2") < text.rindex("User:\n")

@@ -9,8 +9,8 @@ from hypothesis.strategies import integers, sampled_from
 from pydantic import ValidationError
 
 from swarm_bench.benchmarks.apps import Apps, Task
-from swarm_bench.benchmarks.cases.outputs import same_output
-from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
+from swarm_bench.benchmarks.cases.outputs import is_same_output
+from swarm_bench.benchmarks.cases.problems import Judging, Problem, run_tests
 from swarm_bench.benchmarks.cases.role import RowCase
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
@@ -38,7 +38,7 @@ def case(**changes: Any) -> RowCase:
 
 async def run(problem: Problem, program: str, timeout: float = 5, in_all: float = 60) -> list[int]:
     judging = Judging(environment=Unconfined(), timeout=timeout, in_all=in_all)
-    return (await outcomes(judging, problem, program)).tests
+    return (await run_tests(judging, problem, program)).tests
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ async def test_what_json_has_no_number_for_is_compared() -> None:
 async def test_more_time_than_for_all_fails_all() -> None:
     slow = f"{BUSY}\nprint(int(input()) ** 2)".format(0.4)
     judging = Judging(environment=Unconfined(), timeout=5, in_all=0.8)
-    became = await outcomes(judging, SQUARES, slow)
+    became = await run_tests(judging, SQUARES, slow)
     assert became.tests == [-1, -1, -1]
     assert became.timed_out
 
@@ -156,7 +156,7 @@ async def test_outputs_and_values_may_be_as_long_as_those_that_are_expected() ->
     ],
 )
 def test_outputs_are_compared_as_the_original_does(printed: str, same: bool) -> None:
-    assert same_output(printed, "1 2\n3\n") is same
+    assert is_same_output(printed, "1 2\n3\n") is same
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_outputs_are_compared_as_the_original_does(printed: str, same: bool) -> 
 def test_numbers_that_are_wrong_differ_but_in_parity(
     printed: str, expected: str, near: bool
 ) -> None:
-    assert not same_output(printed, expected)
-    assert same_output(printed, expected, parity=True) is near
+    assert not is_same_output(printed, expected)
+    assert is_same_output(printed, expected, parity=True) is near
 
 
 @pytest.mark.parametrize(
@@ -201,20 +201,20 @@ def test_numbers_that_are_wrong_differ_but_in_parity(
     ],
 )
 def test_numbers_with_decimals_are_near_or_written_otherwise(printed: str, expected: str) -> None:
-    assert same_output(printed, expected)
-    assert same_output(printed, expected, parity=True)
+    assert is_same_output(printed, expected)
+    assert is_same_output(printed, expected, parity=True)
 
 
 @given(integers(), integers(), sampled_from(["{}", "{} 1", "1\n{}", "x {}"]))
 def test_whole_numbers_are_equal_to_themselves_alone(own: int, other: int, form: str) -> None:
-    assert same_output(form.format(own), form.format(other)) is (own == other)
+    assert is_same_output(form.format(own), form.format(other)) is (own == other)
 
 
 def test_a_word_that_is_missing_is_missed_but_in_parity() -> None:
-    assert not same_output("2 1", "1 1 2")
-    assert same_output("2 1", "1 1 2", parity=True)
-    assert not same_output("2.0001 x", "x x 2")
-    assert same_output("2.0001 x", "x x 2", parity=True)
+    assert not is_same_output("2 1", "1 1 2")
+    assert is_same_output("2 1", "1 1 2", parity=True)
+    assert not is_same_output("2.0001 x", "x x 2")
+    assert is_same_output("2.0001 x", "x x 2", parity=True)
 
 
 async def test_starting_interpreters_is_no_time_of_the_programs() -> None:

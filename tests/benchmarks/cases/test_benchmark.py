@@ -12,5 +12,5 @@ def test_cases_of_equal_properties_are_made_once() -> None:
     first = RowBenchmark(Labels, Setup(arms=(), sources={}, rows=rows))
     assert first.setup is not None
     second = RowBenchmark(Labels, replace(first.setup, seed=1))
-    assert first.every(Labels()) is second.every(Labels())
-    assert first.every(Labels()) is not first.every(Labels(temperature=1))
+    assert first.load_cases(Labels()) is second.load_cases(Labels())
+    assert first.load_cases(Labels()) is not first.load_cases(Labels(temperature=1))

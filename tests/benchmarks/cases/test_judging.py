@@ -54,11 +54,11 @@ async def test_tokens_that_one_request_does_not_have_are_missing(
     usages: list[Usage | None], tokens: int | None, failed: int
 ) -> None:
     model = Scripted(*usages)
-    source = JudgeSource(word="j", source=model, around=Around())
-    async with source.opened() as judge:
-        counted = judge.counting("t")
+    source = JudgeSource(word="j", source=model, model_context=Around())
+    async with source.start() as judge:
+        counted = judge.start_counting("t")
         for _ in usages:
             await counted.ask(Ask(prompt=(Turn(role="user", text="?"),), sampling=Sampling()))
-    own = counted.judged
+    own = counted.counts
     assert (own.judge_requests, own.judge_tokens, own.judge_failed) == (2, tokens, failed)
     assert [ask.sampling.max_tokens for ask in model.asked] == [MOST_TOKENS] * 2

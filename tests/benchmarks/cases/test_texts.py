@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.cases.python_code import parsed
-from swarm_bench.benchmarks.cases.texts import JAVA, PYTHON, SQL, blocks, program, unified
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.cases.python_code import parse_python
+from swarm_bench.benchmarks.cases.texts import (
+    JAVA,
+    PYTHON,
+    SQL,
+    find_blocks,
+    find_program,
+    unify_lines,
+)
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
 
@@ -49,13 +56,13 @@ def test_the_block_that_has_the_function_is_the_answer(
 ) -> None:
     block = indent(f"{fence}{info}\n{code}{fence}\n", " " * width)
     text = block.join(around).replace("\n", ends)
-    assert program(text, names=("twice",)) == code
+    assert find_program(text, names=("twice",)) == code
 
 
 @given(before=st.lists(PROSE | FOREIGN, max_size=3).map("".join), info=PYTHON_INFO, ends=ENDS)
 def test_the_last_block_may_have_no_end(before: str, info: str, ends: str) -> None:
     text = f"{before}```{info}\n{TWICE}".replace("\n", ends)
-    assert program(text, names=("twice",)) == TWICE
+    assert find_program(text, names=("twice",)) == TWICE
 
 
 @pytest.mark.parametrize(
@@ -86,7 +93,7 @@ def test_the_last_block_may_have_no_end(before: str, info: str, ends: str) -> No
     ],
 )
 def test_of_several_blocks_one_is_taken(text: str, code: str) -> None:
-    assert program(text, names=("twice",)) == code
+    assert find_program(text, names=("twice",)) == code
 
 
 @pytest.mark.parametrize(
@@ -102,13 +109,13 @@ def test_of_several_blocks_one_is_taken(text: str, code: str) -> None:
 def test_other_languages_are_told_by_their_fences(
     text: str, languages: frozenset[str], code: str
 ) -> None:
-    assert program(text, languages) == code
+    assert find_program(text, languages) == code
 
 
 def test_a_whole_program_is_told_by_what_it_does() -> None:
     text = f"The core:\n```python\n{TWICE}```\nAll of it:\n```python\nprint(2 * int(input()))\n```"
-    assert program(text) == TWICE
-    assert program(text, sign=re.compile("input")) == "print(2 * int(input()))\n"
+    assert find_program(text) == TWICE
+    assert find_program(text, sign=re.compile("input")) == "print(2 * int(input()))\n"
 
 
 READS = "n = int(input())\n"
@@ -130,7 +137,7 @@ SOLVES = f"def solve():\n    {READS}    print(2 * n)\n"
 def test_definitions_alone_are_half_of_a_program(blocks_: list[str], taken: list[int]) -> None:
     text = "".join(f"So:\n```python\n{it}```\n" for it in blocks_)
     sign = re.compile(r"(?s)\A(?=.*input)(?=.*print)|\Aimport|\An = int\(input\(\)\)\n\Z")
-    assert program(text, sign=sign) == "\n".join(blocks_[it] for it in taken)
+    assert find_program(text, sign=sign) == "\n".join(blocks_[it] for it in taken)
 
 
 def test_blocks_that_define_what_the_function_uses_stand_before_it() -> None:
@@ -139,23 +146,23 @@ def test_blocks_that_define_what_the_function_uses_stand_before_it() -> None:
     example = "print(root(4))\n"
     every = [head, helper, f"{OTHER}{example}", function, example]
     text = "\nand\n".join(f"```python\n{code}```\n" for code in every)
-    assert program(text, names=("twice",)) == f"{head}\n{helper}\n{function}"
+    assert find_program(text, names=("twice",)) == f"{head}\n{helper}\n{function}"
     behind = "".join(f"```python\n{code}```\n" for code in (function, f"{head}{helper}"))
-    assert program(behind, names=("twice",)) == f"{head}{helper}\n{function}"
+    assert find_program(behind, names=("twice",)) == f"{head}{helper}\n{function}"
 
 
 def test_the_block_that_has_most_of_what_is_asked_is_taken_with_what_it_lacks() -> None:
     pair = "class Pair:\n    pass\n"
     text = f"```python\n{pair}```\n```python\n{TWICE}```"
-    assert program(text, names=("Pair", "twice")) == f"{TWICE}\n{pair}"
+    assert find_program(text, names=("Pair", "twice")) == f"{TWICE}\n{pair}"
     both = f"{text}\n```python\n{pair}{TWICE}```"
-    assert program(both, names=("Pair", "twice")) == f"{pair}{TWICE}"
+    assert find_program(both, names=("Pair", "twice")) == f"{pair}{TWICE}"
 
 
 def test_another_version_of_the_function_is_no_helper() -> None:
     first = "LIMIT = 3\ndef twice(x):\n    return LIMIT\n"
     second = "def twice(x):\n    return min(2 * x, LIMIT)\n"
-    assert program(f"```\n{second}```\n```\n{first}```", names=("twice",)) == second
+    assert find_program(f"```\n{second}```\n```\n{first}```", names=("twice",)) == second
 
 
 LINES = st.sampled_from(
@@ -168,13 +175,15 @@ LINES = st.sampled_from(
 def test_whatever_is_read_stands_in_the_answer(lines: list[str], ends: str) -> None:
     """And in all of two ways to end a line."""
     text = ends.join(lines)
-    code = program(text, names=("twice",))
-    assert code == program("\n".join(lines), names=("twice",))
-    assert all(line.strip() in unified(text) for line in code.split("\n"))
-    every = blocks(unified(text))
+    code = find_program(text, names=("twice",))
+    assert code == find_program("\n".join(lines), names=("twice",))
+    assert all(line.strip() in unify_lines(text) for line in code.split("\n"))
+    every = find_blocks(unify_lines(text))
     assert all(a.end <= b.begin for a, b in zip(every, every[1:], strict=False))
-    if any(it.language in PYTHON and parsed(it.text) and "def twice" in it.text for it in every):
-        assert parsed(code)
+    if any(
+        it.language in PYTHON and parse_python(it.text) and "def twice" in it.text for it in every
+    ):
+        assert parse_python(code)
 
 
 @pytest.mark.parametrize(
@@ -184,20 +193,20 @@ def test_whatever_is_read_stands_in_the_answer(lines: list[str], ends: str) -> N
 )  # fmt: skip
 def test_a_megabyte_is_read_at_once(piece: str) -> None:
     text = (piece * 1_000_000)[:1_000_000]
-    assert len(program(text, names=("twice",))) <= len(text)
+    assert len(find_program(text, names=("twice",))) <= len(text)
 
 
 def test_blocks_that_use_each_other_are_read_at_once() -> None:
     calls = [" + ".join(f"f{(number + it) % 200}(x)" for it in range(300)) for number in range(200)]
     every = [f"def f{number}(x):\n    return {call}\n" for number, call in enumerate(calls)]
     text = "".join(f"```python\n{code}```\n" for code in every)
-    assert program(text, sign=re.compile("print")).endswith(every[0])
+    assert find_program(text, sign=re.compile("print")).endswith(every[0])
 
 
 def test_code_stands_behind_an_example_and_long_prose() -> None:
     example, prose = "a = 1\n" * 50, "That is so. " * 5000
     text = f"Say:\n\n{example}\n{prose}\n\n{TWICE}\nIt doubles."
-    assert program(text, names=("twice",)).endswith(TWICE)
+    assert find_program(text, names=("twice",)).endswith(TWICE)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +224,7 @@ def test_code_is_marked_in_other_ways(text: str) -> None:
     code = "def add(a, b):\n    return a + b if a < b else b\n"
     lines = code.replace("\n", "\n> ", 1) if text.startswith("Look") else code
     lines = lines.replace("<", "&lt;") if "<pre>" in text else lines
-    assert program(text.format(lines), names=("add",)).strip() == code.strip()
+    assert find_program(text.format(lines), names=("add",)).strip() == code.strip()
 
 
 @pytest.mark.parametrize(
@@ -224,10 +233,10 @@ def test_code_is_marked_in_other_ways(text: str) -> None:
      f"It:\r\n{MARK}```py\r\n{MARK}{TWICE}```\r\n"],
 )  # fmt: skip
 def test_a_byte_order_mark_is_no_part_of_an_answer(answer: str) -> None:
-    assert program(answer, names=("twice",)) == TWICE
+    assert find_program(answer, names=("twice",)) == TWICE
     for way in ("chat", "text"):
         said = Completion(text=answer, finish=None, usage=Usage())
-        assert not without_thoughts(said, way).text.startswith(MARK)
+        assert not drop_thoughts(said, way).text.startswith(MARK)
 
 
 ANSWER = "import math\n\n\ndef twice(x):\n    return 2 * x\n"
@@ -256,31 +265,31 @@ ANSWER = "import math\n\n\ndef twice(x):\n    return 2 * x\n"
     ],
 )
 def test_where_no_fences_hold_it_python_is_told_by_its_lines(text: str) -> None:
-    assert program(text.format(ANSWER), names=("twice",)).strip() == ANSWER.strip()
+    assert find_program(text.format(ANSWER), names=("twice",)).strip() == ANSWER.strip()
 
 
 def test_helpers_among_prose_stand_before_what_uses_them() -> None:
     every = ["import math\n", "def root(x):\n    y = x\n    return math.sqrt(y)\n",
              "def twice(x):\n    return 2 * root(x) + y\n"]  # fmt: skip
     text = "".join(f"\nNow import, for each one:\n\n{it}" for it in every)
-    assert program(f"{text}\nThat's it.", names=("twice",)) == "\n".join(every)
+    assert find_program(f"{text}\nThat's it.", names=("twice",)) == "\n".join(every)
 
 
 def test_an_indented_function_among_prose_ends_where_the_indentation_does() -> None:
     text = f"So:\n\n{indent(ANSWER, '    ')}\nIt doubles.\n"
-    assert program(text, names=("twice",)).strip() == ANSWER.strip()
+    assert find_program(text, names=("twice",)).strip() == ANSWER.strip()
 
 
 def test_whole_programs_among_prose_read_something() -> None:
     code = "n = int(input())\nfor _ in range(n):\n    print(input())\n"
     sign = re.compile(r"\binput\b")
-    assert program(f"Sure, for each input:\n{code}\nThat's it.", sign=sign) == code
-    assert program("I can't do that.\nx = 1", sign=sign) == "I can't do that.\nx = 1"
+    assert find_program(f"Sure, for each input:\n{code}\nThat's it.", sign=sign) == code
+    assert find_program("I can't do that.\nx = 1", sign=sign) == "I can't do that.\nx = 1"
 
 
 @pytest.mark.parametrize("code", ["def twice(x)\n    return 2 * x\n", f"{TWICE}\nif x\n"])
 def test_a_mistake_between_fences_is_the_model_s(code: str) -> None:
-    assert program(f"So:\n```python\n{code}```\nIt doubles.", names=("twice",)) == code
+    assert find_program(f"So:\n```python\n{code}```\nIt doubles.", names=("twice",)) == code
 
 
 @pytest.mark.parametrize(
@@ -290,8 +299,8 @@ def test_a_mistake_between_fences_is_the_model_s(code: str) -> None:
 )  # fmt: skip
 def test_a_function_that_does_nothing_is_no_answer(body: str) -> None:
     stub = f"```python\ndef twice(x):\n    {body}\n```\n"
-    assert program(f"Given:\n{stub}\nSo:\n```python\n{TWICE}```", names=("twice",)) == TWICE
-    assert program(stub, names=("twice",)) in stub
+    assert find_program(f"Given:\n{stub}\nSo:\n```python\n{TWICE}```", names=("twice",)) == TWICE
+    assert find_program(stub, names=("twice",)) in stub
 
 
 @pytest.mark.parametrize(
@@ -313,10 +322,10 @@ def test_python_is_read_in_the_form_that_a_page_or_a_session_gives_it(
 ) -> None:
     code = "def less(a, b):\n    c = a < b\n    return c\n"
     scope: dict[str, Any] = {}
-    exec(program(text.format(change(code)), names=("less",)), scope)
+    exec(find_program(text.format(change(code)), names=("less",)), scope)
     assert scope["less"](1, 2) is True
 
 
 def test_what_is_python_is_taken_as_it_is() -> None:
     code = "def twice(x):\n    return '\xa0&lt;' and 2 * x\n"
-    assert program(f"```python\n{code}```", names=("twice",)) == code
+    assert find_program(f"```python\n{code}```", names=("twice",)) == code

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.cases.texts import program
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.cases.texts import find_program
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion, Way
 
@@ -45,7 +45,7 @@ DOCUMENTED = (
 
 
 def heard(text: str, way: Way = "chat") -> str:
-    return without_thoughts(Completion(text=text, finish="stop", usage=Usage()), way).text
+    return drop_thoughts(Completion(text=text, finish="stop", usage=Usage()), way).text
 
 
 @given(
@@ -62,7 +62,7 @@ def test_behind_the_last_end_of_thoughts_is_the_answer(
     """Also where the prompt has begun them, and where the code has such marks."""
     answer = f"```python\n{code}```" if is_fenced else code
     text = f"{pair[0] if opened else ''}\n{draft}\n{pair[1]}\n\n{answer}".replace("\n", end)
-    assert program(heard(text), names=("after",)) == code
+    assert find_program(heard(text), names=("after",)) == code
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -164,4 +164,4 @@ def test_a_megabyte_is_read_at_once(piece: str) -> None:
     ],
 )
 def test_tokens_of_templates_are_no_answer(text: str) -> None:
-    assert program(heard(text), names=("after",)).strip() == CODE.strip()
+    assert find_program(heard(text), names=("after",)).strip() == CODE.strip()

@@ -6,10 +6,10 @@ from swarm_bench.benchmarks.completion.asking import (
     CLOSE,
     OPEN,
     Family,
-    family_of,
-    form_of,
-    turns,
-    without_opening,
+    drop_opening,
+    find_family,
+    find_form,
+    make_turns,
 )
 from tests.benchmarks.completion.data_files import read_json
 
@@ -24,12 +24,12 @@ def word_of(model: str) -> str:
 
 
 def around(family: Family, *, parity: bool = False) -> str:
-    return form_of(family, parity=parity).around(PREFIX, SUFFIX)
+    return find_form(family, parity=parity).fill(PREFIX, SUFFIX)
 
 
 @pytest.mark.parametrize("model", GOLDEN["prompts"])
 def test_parity_asks_as_the_reference_program_does(model: str) -> None:
-    family = family_of(word_of(model), parity=True)
+    family = find_family(word_of(model), parity=True)
     assert family is not None
     assert around(family, parity=True) == GOLDEN["prompts"][model]
 
@@ -45,8 +45,8 @@ def test_by_default_two_families_are_asked_as_they_document_it() -> None:
 
 
 def test_what_stands_in_the_code_is_no_slot() -> None:
-    form = form_of("starcoder2", parity=False)
-    assert form.around("{suffix}{prefix}", "{prefix}\\1") == (
+    form = find_form("starcoder2", parity=False)
+    assert form.fill("{suffix}{prefix}", "{prefix}\\1") == (
         "<fim_prefix>{suffix}{prefix}<fim_suffix>{prefix}\\1<fim_middle>"
     )
 
@@ -69,12 +69,12 @@ def test_what_stands_in_the_code_is_no_slot() -> None:
     ],
 )
 def test_a_family_is_known_by_the_name_of_a_model(word: str, family: str | None) -> None:
-    assert family_of(word) == family
+    assert find_family(word) == family
 
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_turns_put_the_gap_and_end_with_an_open_tag(parity: bool) -> None:
-    (turn,) = turns("PRE", "SUF", parity=parity)
+    (turn,) = make_turns("PRE", "SUF", parity=parity)
     mark = "{FILL_HERE}" if parity else "{{FILL_HERE}}"
     assert turn.role == "user"
     assert f"<QUERY>\nPRE{mark}SUF\n</QUERY>" in turn.text
@@ -83,12 +83,12 @@ def test_turns_put_the_gap_and_end_with_an_open_tag(parity: bool) -> None:
 
 
 def test_an_opening_tag_is_dropped_and_nothing_trimmed() -> None:
-    assert without_opening(f"{OPEN}\n  x \n") == "\n  x \n"
-    assert without_opening(f" {OPEN}x") == f" {OPEN}x"
+    assert drop_opening(f"{OPEN}\n  x \n") == "\n  x \n"
+    assert drop_opening(f" {OPEN}x") == f" {OPEN}x"
 
 
 def test_models_stop_at_the_tokens_of_their_family() -> None:
-    assert form_of("codegemma", parity=True).stops == ("<|file_separator|>",)
-    assert form_of("codestral", parity=True).stops == ("[PREFIX]", "[SUFFIX]")
-    assert form_of("starcoder2", parity=True).stops == ()
-    assert "<|endoftext|>" in form_of("starcoder2", parity=False).stops
+    assert find_form("codegemma", parity=True).stops == ("<|file_separator|>",)
+    assert find_form("codestral", parity=True).stops == ("[PREFIX]", "[SUFFIX]")
+    assert find_form("starcoder2", parity=True).stops == ()
+    assert "<|endoftext|>" in find_form("starcoder2", parity=False).stops

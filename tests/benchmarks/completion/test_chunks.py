@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.completion.chunks import chunks
+from swarm_bench.benchmarks.completion.chunks import split_chunks
 from tests.benchmarks.completion.data_files import contracts, read_json
 
 GOLDEN = read_json("chunks.json")
@@ -17,7 +17,7 @@ LARGEST = 2048
 
 @pytest.mark.parametrize("path", GOLDEN)
 def test_parity_has_the_chunks_of_the_reference_program(path: str) -> None:
-    pieces = chunks(CONTRACTS[path], "solidity", LARGEST, parity=True)
+    pieces = split_chunks(CONTRACTS[path], "solidity", LARGEST, parity=True)
     digests = [hashlib.sha256(piece.encode()).hexdigest()[:16] for piece in pieces]
     assert {"sizes": [*map(len, pieces)], "sha256": digests} == GOLDEN[path]
 
@@ -25,11 +25,11 @@ def test_parity_has_the_chunks_of_the_reference_program(path: str) -> None:
 def test_by_default_chunks_join_to_the_file() -> None:
     assert len(CONTRACTS) == 50
     for text in CONTRACTS.values():
-        pieces = chunks(text, "solidity", LARGEST)
+        pieces = split_chunks(text, "solidity", LARGEST)
         assert "".join(pieces) == text
         assert max(map(len, pieces)) <= LARGEST
     joined = [
-        "".join(chunks(text, "solidity", LARGEST, parity=True)) for text in CONTRACTS.values()
+        "".join(split_chunks(text, "solidity", LARGEST, parity=True)) for text in CONTRACTS.values()
     ]
     assert sum(text != whole for text, whole in zip(CONTRACTS.values(), joined, strict=True)) == 25
 
@@ -47,13 +47,13 @@ def test_by_default_chunks_join_to_the_file() -> None:
 def test_code_is_cut_at_declarations_and_anywhere_if_there_are_none(
     language: str | None, pieces: list[str]
 ) -> None:
-    assert chunks("".join(pieces), language, 20) == pieces
+    assert split_chunks("".join(pieces), language, 20) == pieces
 
 
 @pytest.mark.parametrize("parity", [False, True])
 def test_a_line_of_a_megabyte_is_cut_without_a_list_of_its_characters(parity: bool) -> None:
     tracemalloc.start()
-    cut = chunks("x" * 1_000_000, None, LARGEST, parity=parity)
+    cut = split_chunks("x" * 1_000_000, None, LARGEST, parity=parity)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(cut) > 480
@@ -71,7 +71,7 @@ _TEXTS = st.lists(
 def test_any_text_is_cut_into_chunks_that_join_to_it(
     text: str, language: str | None, largest: int
 ) -> None:
-    cut = chunks(text, language, largest)
+    cut = split_chunks(text, language, largest)
     assert "".join(cut) == text
     assert all(0 < len(piece) <= largest for piece in cut)
-    assert set("".join(chunks(text, language, largest, parity=True))) == set(text)
+    assert set("".join(split_chunks(text, language, largest, parity=True))) == set(text)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.completion.chunks import chunks
+from swarm_bench.benchmarks.completion.chunks import split_chunks
 from swarm_bench.benchmarks.completion.holes import PARTS, Hole, Part, Sampler
 from tests.benchmarks.completion.data_files import contracts
 
@@ -22,7 +22,9 @@ def drawn(own: Sampler, part: Part) -> list[Hole]:
     return [
         hole
         for path, text in CONTRACTS.items()
-        for hole in own.holes(path, chunks(text, "solidity", 2048, parity=own.parity), part)
+        for hole in own.draw_holes(
+            path, split_chunks(text, "solidity", 2048, parity=own.parity), part
+        )
     ]
 
 
@@ -48,11 +50,11 @@ def test_holes_are_the_same_on_every_machine(part: Part, parity: bool, expected:
 
 def test_holes_do_not_depend_on_other_files_nor_on_the_other_part() -> None:
     path, text = next(iter(CONTRACTS.items()))
-    pieces = chunks(text, "solidity", 2048)
+    pieces = split_chunks(text, "solidity", 2048)
     for part in PARTS:
-        alone = sampler().holes(path, pieces, part)
+        alone = sampler().draw_holes(path, pieces, part)
         assert alone == [hole for hole in drawn(sampler(), part) if hole.path == path]
-        assert alone != sampler(seed=43).holes(path, pieces, part)
+        assert alone != sampler(seed=43).draw_holes(path, pieces, part)
 
 
 @pytest.mark.parametrize("parity", [False, True])
@@ -83,20 +85,20 @@ def test_several_lines_or_any_number_of_them_can_be_masked() -> None:
 def test_what_has_no_hole_ends_without_one(text: str) -> None:
     for part in PARTS:
         for parity in (False, True):
-            pieces = chunks(text, "solidity", 2048, parity=parity)
-            assert sampler(parity=parity).holes("a.sol", pieces, part) == []
+            pieces = split_chunks(text, "solidity", 2048, parity=parity)
+            assert sampler(parity=parity).draw_holes("a.sol", pieces, part) == []
 
 
 def test_a_file_with_few_holes_gives_those() -> None:
-    (hole,) = sampler().holes("a.sol", ["a\nb = 1;\nc\n"], "whole_line")
+    (hole,) = sampler().draw_holes("a.sol", ["a\nb = 1;\nc\n"], "whole_line")
     assert (hole.prefix, hole.middle, hole.suffix) == ("a\n", "b = 1;\n", "c\n")
-    assert len(sampler().holes("a.sol", ["abcdefg"], "until_eol")) == 3
+    assert len(sampler().draw_holes("a.sol", ["abcdefg"], "until_eol")) == 3
 
 
 def test_an_endless_line_hangs_nobody() -> None:
-    pieces = chunks("x" * 100_000, "solidity", 2048)
-    assert sampler().holes("a.sol", pieces, "whole_line") == []
-    assert len(sampler().holes("a.sol", pieces, "until_eol")) == 3
+    pieces = split_chunks("x" * 100_000, "solidity", 2048)
+    assert sampler().draw_holes("a.sol", pieces, "whole_line") == []
+    assert len(sampler().draw_holes("a.sol", pieces, "until_eol")) == 3
 
 
 @settings(max_examples=200)
@@ -109,8 +111,8 @@ def test_an_endless_line_hangs_nobody() -> None:
 def test_any_text_has_only_holes_that_can_be_asked(
     text: str, part: Part, parity: bool, lines: int
 ) -> None:
-    pieces = chunks(text, "solidity", 64, parity=parity)
-    holes = sampler(parity=parity, lines=lines).holes("a.sol", pieces, part)
+    pieces = split_chunks(text, "solidity", 64, parity=parity)
+    holes = sampler(parity=parity, lines=lines).draw_holes("a.sol", pieces, part)
     assert len(set(holes)) == len(holes) <= 3
     for hole in holes:
         assert hole.middle.strip()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.completion.rows import LARGEST, Code, chosen
+from swarm_bench.benchmarks.completion.rows import LARGEST, Code, choose_rows
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.validation import problem_of
 from swarm_bench.datasets.rows import read_rows
@@ -62,7 +62,7 @@ def test_short_and_equal_files_are_omitted_and_counted() -> None:
         file("d.sol", "a\nb\nc"),
         file("e.sol", ""),
     ]
-    used = chosen(rows, None)
+    used = choose_rows(rows, None)
     assert used.files == (("a.sol", TEXT),)
     assert used.omitted == {
         "equal to another but for blanks": 1,
@@ -84,24 +84,24 @@ def test_old_code_is_refused_and_counted_and_undated_code_is_named() -> None:
         file("c.sol", f"// c\n{TEXT}"),
     ]
     cutoff = date(2024, 6, 1)
-    used = chosen(rows, cutoff)
+    used = choose_rows(rows, cutoff)
     assert [path for path, _ in used.files] == ["b.sol", "c.sol"]
     omitted, undated, dated = used.notes()
     assert omitted == "Rows left out: 1 (1 dated before the cutoff)."
     assert undated.startswith("1 of 2 rows have no date: models may have read them")
     assert "is dated 2024-06-01: models that were trained later" in dated
-    both = list(chosen(rows[:2], None).notes())
+    both = list(choose_rows(rows[:2], None).notes())
     assert len(both) == 1
     assert "dated 2024-05-31 to 2024-06-01" in both[0]
 
 
 def test_line_ends_are_those_of_models() -> None:
-    assert chosen([file("a", "a b\r\nc d\re f\n")], None).files == (("a", "a b\nc d\ne f\n"),)
+    assert choose_rows([file("a", "a b\r\nc d\re f\n")], None).files == (("a", "a b\nc d\ne f\n"),)
 
 
 def test_rows_that_are_no_cases_at_all_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no row can be used \(1 of fewer than 3 lines\)"):
-        chosen([file("a.sol", "")], None)
+        choose_rows([file("a.sol", "")], None)
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_rows_that_do_not_fit_together_are_refused_with_their_places(
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(f"{json.dumps(content)}\n" for content in contents))
     with pytest.raises(UsageError) as raised:
-        chosen(read_rows(str(path), Code).rows, None)
+        choose_rows(read_rows(str(path), Code).rows, None)
     assert problem in str(raised.value).replace(f"{tmp_path}/", "")
 
 
 def test_holes_of_one_file_are_several_rows() -> None:
     hole = Code.model_validate({"path": "a", **HOLE})
-    assert len(chosen([hole, hole], None).holes) == 2
+    assert len(choose_rows([hole, hole], None).holes) == 2

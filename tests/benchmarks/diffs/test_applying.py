@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.diffs.applying import Applied, apply
-from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
+from swarm_bench.benchmarks.diffs.applying import ApplyResult, apply
+from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
 from swarm_bench.environments.unconfined import Unconfined
 
 pytestmark = pytest.mark.anyio
@@ -33,10 +33,10 @@ def diff_of(old: str, new: str, name: str = "shapes.py") -> str:
     return "".join(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1))
 
 
-async def applied(text: str, *, tolerant: bool = True) -> Applied:
+async def applied(text: str, *, tolerant: bool = True) -> ApplyResult:
     files = {"shapes.py": OLD, "other.py": OTHER}
     return await apply(
-        Unconfined(), read_diff(diff_in(text)), files, "shapes.py", tolerant=tolerant
+        Unconfined(), read_diff(find_diff(text)), files, "shapes.py", tolerant=tolerant
     )
 
 
@@ -112,7 +112,7 @@ async def test_a_damaged_diff_is_applied_where_its_lines_are(damage: str) -> Non
 async def test_a_diff_of_something_else_is_not_applied(damage: str) -> None:
     result = await applied(NOT[damage])
     assert (result.strict, result.files) == (False, None)
-    assert result.why
+    assert result.reason
 
 
 async def test_a_time_by_which_git_removes_a_file_removes_none() -> None:
@@ -122,7 +122,7 @@ async def test_a_time_by_which_git_removes_a_file_removes_none() -> None:
         "@@ -1 +0,0 @@\n-area = 1\n"
     )
     assert (result.strict, result.files) == (False, {"shapes.py": OLD, "other.py": ""})
-    assert result.why
+    assert result.reason
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ async def test_a_hunk_may_end_with_a_blank_line(end: str) -> None:
     old, new = "a\nb\n\nc\n", "a\nB\n\nc\n"
     for diff in (diff_of(old, new, "a.py"), diff_of(old, new, "a.py").replace("\n \n", "\n\n")):
         for text in (diff, diff.rstrip(), f"```diff\n{diff}```\n", f"```\n{diff.rstrip()}\n```"):
-            read = read_diff(diff_in(text + end))
+            read = read_diff(find_diff(text + end))
             result = await apply(Unconfined(), read, {"a.py": old}, "a.py", tolerant=False)
             assert result.files == {"a.py": new}, (text, result)
 
@@ -203,6 +203,6 @@ async def test_random_edits_are_applied_as_they_were_made() -> None:
         texts = "".join(old), "".join(new)
         if texts[0] == texts[1] or not texts[1]:
             continue
-        diff = read_diff(diff_in(f"```diff\n{diff_of(*texts, 'a.py')}```"))
+        diff = read_diff(find_diff(f"```diff\n{diff_of(*texts, 'a.py')}```"))
         result = await apply(Unconfined(), diff, {"a.py": texts[0]}, "a.py", tolerant=True)
         assert (result.strict, result.files) == (True, {"a.py": texts[1]}), (number, result)

@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
 from swarm_bench.benchmarks.diffs.reading import read_diff
 from swarm_bench.benchmarks.diffs.rows import JAVASCRIPT, PYTHON, Edit
-from swarm_bench.benchmarks.diffs.testing import end_of_tests
+from swarm_bench.benchmarks.diffs.testing import run_unit_tests
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.environments.local import Local
@@ -59,4 +59,4 @@ async def test_what_is_asked_passes_and_nothing_else(id: str) -> None:
 
 
 async def end(row: Edit, text: str) -> str:
-    return (await end_of_tests(ENVIRONMENT, row, {**row.every_file, row.file: text}, 10)).end
+    return (await run_unit_tests(ENVIRONMENT, row, {**row.every_file, row.file: text}, 10)).end

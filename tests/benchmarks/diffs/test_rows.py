@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from swarm_bench.benchmarks.diffs.applying import apply
 from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
-from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
+from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
 from swarm_bench.environments.unconfined import Unconfined
 
@@ -80,7 +80,7 @@ def test_the_right_answer_is_the_diff_to_the_solution_or_the_patch() -> None:
     assert reference() is None
     assert reference(patch="--- a\n") == "```diff\n--- a\n```"
     ticks = "def f():\n    '''\n```\n````\n'''\n    return 1\n"
-    (change,) = read_diff(diff_in(str(reference(solution=ticks)))).changes
+    (change,) = read_diff(find_diff(str(reference(solution=ticks)))).changes
     assert change.names == ["a/main.py", "b/main.py"]
     new = [text for sign, text in change.hunks[0].lines if sign != "-"]
     assert new == ticks.splitlines()
@@ -101,7 +101,7 @@ def test_the_right_answer_is_the_diff_to_the_solution_or_the_patch() -> None:
 async def test_the_right_diff_applies_strictly_whatever_ends_its_lines(old: str, new: str) -> None:
     benchmark = UnifiedDiff()
     (case,) = benchmark.cases([row(sourceCode=old, solution=new)])
-    diff = read_diff(diff_in(benchmark.lesson(case)))
+    diff = read_diff(find_diff(benchmark.lesson(case)))
     applied = await apply(Unconfined(), diff, case.row.every_file, "main.py", tolerant=False)
     assert (applied.strict, applied.files) == (True, {"main.py": new}), applied
 

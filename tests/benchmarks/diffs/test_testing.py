@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from swarm_bench.benchmarks.diffs.rows import Edit
-from swarm_bench.benchmarks.diffs.testing import end_of_tests
+from swarm_bench.benchmarks.diffs.testing import run_unit_tests
 from swarm_bench.environments.unconfined import Unconfined
 
 pytestmark = pytest.mark.anyio
@@ -179,7 +179,7 @@ def row(tests: str, **changes: Any) -> Edit:
 
 async def end(tests: str, text: str, **changes: Any) -> str:
     edit = row(tests, **changes)
-    return (await end_of_tests(Unconfined(), edit, {**edit.every_file, edit.file: text}, 5)).end
+    return (await run_unit_tests(Unconfined(), edit, {**edit.every_file, edit.file: text}, 5)).end
 
 
 @pytest.mark.parametrize("form", TESTS)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.cases.requests import stored_request
+from swarm_bench.benchmarks.cases.requests import make_stored_request
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.labels.benchmark import Labels
-from swarm_bench.benchmarks.labels.metrics import CORRECT, COUNTS, NO_LABEL, confusion_counts
+from swarm_bench.benchmarks.labels.metrics import CORRECT, COUNTS, NO_LABEL, make_confusion_counts
 from swarm_bench.benchmarks.labels.tasks import NO, TASKS, YES, Name
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
@@ -35,7 +35,7 @@ def case_of(task: Name, content: dict[str, Any]) -> RowCase:
 
 def figures(labels: Sequence[str], pairs: Sequence[tuple[str, str | None]]) -> dict[str, Any]:
     """Return what the metrics make of pairs of a right and an answered label."""
-    counts = [confusion_counts(labels, *pair) for pair in pairs]
+    counts = [make_confusion_counts(labels, *pair) for pair in pairs]
     sums = [float(sum(column)) for column in zip(*counts, strict=True)]
     return {it.key: it.of_counts(sums) for it in Labels.metrics() if it.of_counts}
 
@@ -50,7 +50,7 @@ async def test_the_shipped_rows_are_asked_and_their_answers_are_right(task: Name
     for case in cases:
         for way in benchmark.ways:
             ask = benchmark.ask(case, way)
-            text = stored_request(ask)["prompt"]
+            text = make_stored_request(ask)["prompt"]
             text = text if way == "text" else text[0]["text"]
             assert case.row.code in text
             assert all(label in text.split("\n")[1] for label in TASKS[task].labels)
@@ -181,7 +181,7 @@ async def test_any_answer_is_read_and_scored(task: Name, text: str, whole: bool)
     prediction = benchmark.read(RowCase(id="0", row=None), answered(text, whole=whole), "text")
     assert prediction in ("", *labels)
     for right in labels:
-        counts = confusion_counts(labels, right, prediction or None)
+        counts = make_confusion_counts(labels, right, prediction or None)
         assert (sum(counts), len(counts)) == (1, len(labels) ** 2 + len(labels))
 
 

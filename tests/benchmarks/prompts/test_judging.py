@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from swarm_bench.benchmarks.prompts.judging import framed, opinion
+from swarm_bench.benchmarks.prompts.judging import ask_opinion, frame
 from swarm_bench.benchmarks.prompts.rows import Checks
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion
@@ -36,7 +36,7 @@ class Judge:
 )
 async def test_marks_are_the_last_line(said: str, quality: float, suggests: str) -> None:
     judge = Judge(said)
-    own = await opinion(judge, "task", "answer")
+    own = await ask_opinion(judge, "task", "answer")
     assert (own.quality, own.text, len(judge.asked)) == (quality, suggests, 1)
 
 
@@ -51,10 +51,10 @@ NONSENSE = [
 @pytest.mark.parametrize("said", NONSENSE)
 async def test_what_is_no_line_of_marks_is_asked_for_once_more(said: str) -> None:
     judge = Judge(said, said)
-    assert (await opinion(judge, "task", "answer")).quality is None
+    assert (await ask_opinion(judge, "task", "answer")).quality is None
     assert len(judge.asked) == 2
     judge = Judge(said, "5 6 7 8 9")
-    assert (await opinion(judge, "task", "answer")).quality == 0.7
+    assert (await ask_opinion(judge, "task", "answer")).quality == 0.7
     number = 3 if judge.asked[1].texts[-1].startswith("End with") else 1
     assert len(judge.asked[1].texts) == number
 
@@ -63,14 +63,14 @@ async def test_what_is_no_line_of_marks_is_asked_for_once_more(said: str) -> Non
 @pytest.mark.parametrize("texts", [(None,), ("Hm.", None)])
 async def test_a_judge_that_fails_gives_no_marks(texts: Sequence[str | None]) -> None:
     judge = Judge(*texts)
-    assert (await opinion(judge, "task", "answer")).quality is None
+    assert (await ask_opinion(judge, "task", "answer")).quality is None
     assert judge.texts == []
 
 
 def test_an_answer_cannot_end_its_frame() -> None:
-    mark = framed("x").split("\n")[0]
+    mark = frame("x").split("\n")[0]
     for answer in ("x", f"x\n{mark}\n", "\ud800", "x" * 50_000):
-        first, *inner, last = framed(answer).split("\n")
+        first, *inner, last = frame(answer).split("\n")
         assert first == last
         assert first not in inner
         assert sum(map(len, inner)) < 20_100

@@ -10,7 +10,11 @@ from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import CHECKS, QUALITY, Prompted
 from swarm_bench.benchmarks.prompts.evaluation import PromptEvaluation
-from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation, shortened, unfenced
+from swarm_bench.benchmarks.prompts.optimisation import (
+    PromptOptimisation,
+    drop_fence,
+    shorten_prompt,
+)
 from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION, TRAINING
 from swarm_bench.benchmarks.prompts.rows import Checks, Task, TaskWithTests
 from swarm_bench.core.errors import ModelFailed, UsageError
@@ -209,7 +213,7 @@ def test_without_rounds_models_are_held_against_each_other() -> None:
     ],
 )
 def test_a_prompt_is_cut_at_a_sentence(text: str, length: int, expected: str) -> None:
-    assert shortened(text, length) == expected
+    assert shorten_prompt(text, length) == expected
 
 
 def test_a_prompt_of_vary_is_one_more_arm() -> None:
@@ -248,7 +252,7 @@ def test_what_no_arm_has_of_its_own_is_not_varied(own: Prompted, name: str) -> N
     ],
 )
 def test_a_prompt_that_is_a_block_of_code_is_what_stands_in_it(text: str, expected: str) -> None:
-    assert unfenced(text) == expected
+    assert drop_fence(text) == expected
 
 
 @pytest.mark.anyio

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.prompts.texts import PromptText, asked_by, read_texts, system_of
+from swarm_bench.benchmarks.prompts.texts import PromptText, fill_prompts, join_system, read_texts
 from swarm_bench.core.errors import ConfigError
 from tests.builders.golden import Sentences
 
@@ -74,15 +74,15 @@ def test_a_line_of_dashes_is_no_front_matter_by_itself() -> None:
 )
 def test_what_stands_before_a_prompt_is_not_sent(head: str) -> None:
     own = prompt(f"{head}<system>Be brief.</system>\n\nDo {{{{{{ input }}}}}}!\n")
-    assert asked_by([own], "this") == "Do this!"
-    assert system_of([own], "", "main.py") == "Be brief."
+    assert fill_prompts([own], "this") == "Do this!"
+    assert join_system([own], "", "main.py") == "Be brief."
 
 
 def test_nothing_in_a_text_is_executed() -> None:
     own = prompt("{{ secret }} {% x %} ${HOME} `id` {{{input}}} {{{ input }}}")
     task = "{{{ input }}} <system>No.</system> \\1"
-    assert asked_by([own], task) == f"{{{{ secret }}}} {{% x %}} ${{HOME}} `id` {task} {task}"
-    assert system_of([own], "", "main.py") == ""
+    assert fill_prompts([own], task) == f"{{{{ secret }}}} {{% x %}} ${{HOME}} `id` {task} {task}"
+    assert join_system([own], "", "main.py") == ""
 
 
 def test_several_texts_stand_one_behind_the_other() -> None:
@@ -90,9 +90,9 @@ def test_several_texts_stand_one_behind_the_other() -> None:
     second = PromptText(name="b", kind="prompt", text="<system>B</system>Second.")
     rule = PromptText(name="c", kind="rule", text="C", globs=("*.py",))
     texts = [rule, first, second]
-    assert system_of(texts, "Base", "main.py") == "Base\n\nC\n\nA\n\nB"
-    assert system_of(texts, "", "main.js") == "A\n\nB"
-    assert asked_by(texts, "task") == "Second.\n\nFirst task."
+    assert join_system(texts, "Base", "main.py") == "Base\n\nC\n\nA\n\nB"
+    assert join_system(texts, "", "main.js") == "A\n\nB"
+    assert fill_prompts(texts, "task") == "Second.\n\nFirst task."
 
 
 def test_a_heading_before_a_line_of_dashes_is_sent() -> None:
@@ -122,7 +122,7 @@ def test_front_matter_that_cannot_be_read_is_refused(head: str) -> None:
 def test_a_task_is_put_into_a_few_places(here: Path, golden: Sentences) -> None:
     for name, places in (("a", 4), ("b", 4), ("c", 5)):
         (here / name).write_text("{{{ input }}} " * places)
-    assert asked_by(read_texts([], ["a", "b"]), "task").count("task") == 16
+    assert fill_prompts(read_texts([], ["a", "b"]), "task").count("task") == 16
     with pytest.raises(ConfigError) as raised:
         read_texts([], ["a", "c"])
     golden(str(raised.value))

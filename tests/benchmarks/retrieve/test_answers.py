@@ -5,26 +5,26 @@ import json
 import pytest
 
 from swarm_bench.benchmarks.retrieve.answers import (
-    Reply,
-    Repository,
+    AnswerSpace,
+    ToolReply,
     best_search,
-    figures,
-    merged,
-    together,
+    compute_figures,
+    join_replies,
+    merge_rankings,
 )
-from swarm_bench.benchmarks.retrieve.calls import recognised_arguments
+from swarm_bench.benchmarks.retrieve.calls import recognise_arguments
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.core.session.tasks import AnswerKey, Task, relevant_files
 
-HERE = Repository(workspace="/w/repo", files={"a.py", "src/b.py", "src/c.py", "src/d.py"})
+HERE = AnswerSpace(workspace="/w/repo", files={"a.py", "src/b.py", "src/c.py", "src/d.py"})
 RELEVANT = {"src/b.py", "src/d.py"}
 
 
 def measured(
     text: str, search: SearchTool | None = None, *, failed: bool = False
 ) -> dict[str, float | None]:
-    return figures(Reply(text=text, seconds=0.1, failed=failed), search, HERE, RELEVANT)
+    return compute_figures(ToolReply(text=text, seconds=0.1, failed=failed), search, HERE, RELEVANT)
 
 
 def test_the_files_of_an_answer_are_ranked_in_their_order() -> None:
@@ -130,45 +130,47 @@ def test_the_best_search_is_recognised() -> None:
 
 def test_its_question_is_asked_as_it_is_or_as_a_pattern() -> None:
     question = "Where is the session signed?"
-    asked = recognised_arguments(tool("search", "query", "path"), question, "/w")
+    asked = recognise_arguments(tool("search", "query", "path"), question, "/w")
     assert asked == {"query": question, "path": "/w"}
-    assert recognised_arguments(tool("ask", questions="array"), "?", "/w") == {"query": "?"}
-    pattern = recognised_arguments(tool("grep", "pattern"), question, "/w")["pattern"]
+    assert recognise_arguments(tool("ask", questions="array"), "?", "/w") == {"query": "?"}
+    pattern = recognise_arguments(tool("grep", "pattern"), question, "/w")["pattern"]
     assert "session" in pattern.split("|")
 
 
-def answered(*texts: str, failed: bool = False) -> Reply:
-    return Reply(text="\n\n".join(texts), seconds=0.1, failed=failed)
+def answered(*texts: str, failed: bool = False) -> ToolReply:
+    return ToolReply(text="\n\n".join(texts), seconds=0.1, failed=failed)
 
 
 def test_the_answers_to_the_words_of_a_question_are_merged() -> None:
     """What several of them name, and name early, comes first."""
     replies = [answered("`a.py`, `src/b.py`, `src/c.py`"), answered("`src/d.py`, `src/b.py`")]
-    reply = together(replies, first=True)
+    reply = join_replies(replies, first=True)
     assert (reply.failed, reply.first, reply.seconds) == (False, True, 0.2)
     assert reply.parts == (replies[0].text, replies[1].text)
-    values = figures(reply, None, HERE, {"src/b.py"})
+    values = compute_figures(reply, None, HERE, {"src/b.py"})
     assert (values["recall_1"], values["files"]) == (1, 4)
-    assert figures(reply, None, HERE, {"src/c.py"})["reciprocal_rank"] == 0.25
-    assert merged([["x", "y"], ["z"], ["y"]]) == ["y", "x", "z"]
+    assert compute_figures(reply, None, HERE, {"src/c.py"})["reciprocal_rank"] == 0.25
+    assert merge_rankings([["x", "y"], ["z"], ["y"]]) == ["y", "x", "z"]
 
 
 def test_what_several_words_name_comes_before_what_one_names_first() -> None:
     first, second = ([f"{name}{n}.py" for n in range(15)] for name in "ab")
-    assert merged([[*first, "both.py"], [*second, "both.py"]])[0] == "both.py"
+    assert merge_rankings([[*first, "both.py"], [*second, "both.py"]])[0] == "both.py"
 
 
 def test_what_a_long_list_names_counts_little_wherever_it_stands() -> None:
     """That of a search which ranks nothing, for a common word."""
     common = [f"{number}.py" for number in range(400)]
-    assert merged([common, ["a.py", "rare.py"]])[:3] == ["a.py", "rare.py", "0.py"]
+    assert merge_rankings([common, ["a.py", "rare.py"]])[:3] == ["a.py", "rare.py", "0.py"]
 
 
 def test_an_answer_to_one_of_the_words_is_enough() -> None:
     error, found = answered("no such symbol: src/b.py", failed=True), answered("`src/d.py`")
-    values = figures(together([error, found], first=False), None, HERE, RELEVANT)
+    values = compute_figures(join_replies([error, found], first=False), None, HERE, RELEVANT)
     assert (values["recall"], values["failed"], values["empty"]) == (0.5, 0, 0)
-    nothing = figures(together([error, error], first=False), None, HERE, RELEVANT)
+    nothing = compute_figures(join_replies([error, error], first=False), None, HERE, RELEVANT)
     assert (nothing["recall"], nothing["failed"], nothing["empty"]) == (0, 1, 0)
-    said = figures(together([answered("Error: none"), found], first=False), None, HERE, RELEVANT)
+    said = compute_figures(
+        join_replies([answered("Error: none"), found], first=False), None, HERE, RELEVANT
+    )
     assert (said["recall"], said["failed"]) == (0.5, 0)

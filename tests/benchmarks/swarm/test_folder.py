@@ -9,7 +9,7 @@ import pytest
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.session.base import EXPERIMENT_VERSION
 from swarm_bench.core.session.designs import AB
@@ -17,9 +17,9 @@ from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.folding import Entry
 from swarm_bench.engine.heads import Head, read_heads
-from swarm_bench.engine.seal import sealed
+from swarm_bench.engine.seal import add_checksum
 from swarm_bench.engine.store import SUPERSEDED
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.runtime.files import write_whole
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
@@ -36,7 +36,7 @@ def line(trial: str, cause: str = "finished", **more: object) -> str:
 def folder_with(path: Path, *lines: str) -> SessionFolder:
     folder = SessionFolder(path)
     folder.make()
-    folder.write_experiment(storable(experiment()))
+    folder.write_experiment(make_storable(experiment()))
     (path / "metrics.jsonl").write_text("".join(f"{one}\n" for one in lines))
     return folder
 
@@ -120,7 +120,7 @@ def test_an_older_experiment_that_is_extended_is_one_of_this_version(tmp_path: P
     (tmp_path / "experiment.json").write_text(json.dumps(older))
     read = folder.read_experiment()
     assert (read.design, read.schema_version) == (AB, 1)
-    folder.write_experiment(storable(read))
+    folder.write_experiment(make_storable(read))
     stored = json.loads((tmp_path / "experiment.json").read_text())
     assert (stored["design"], stored["schema_version"]) == ("ab", EXPERIMENT_VERSION)
 
@@ -149,7 +149,7 @@ def test_nothing_is_written_when_nothing_must_run_again(tmp_path: Path) -> None:
 def test_attempts_are_counted(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a", "interrupted", attempt=2))
     folder.records.set_aside_reruns()
-    assert folder.records.attempts() == {"a": 2}
+    assert folder.records.count_attempts() == {"a": 2}
 
 
 def test_a_record_follows_a_torn_line_on_a_line_of_its_own(
@@ -166,13 +166,13 @@ def test_a_record_follows_a_torn_line_on_a_line_of_its_own(
 def test_one_run_becomes_the_first_of_several_however_often_it_is_cut_off(tmp_path: Path) -> None:
     folder = SessionFolder(tmp_path)
     folder.make()
-    folder.write_experiment(storable(experiment(runs=1)))
+    folder.write_experiment(make_storable(experiment(runs=1)))
     for place in ("canopy", "run-1/canopy"):  # as after a kill in the middle of the move
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / "canopy" / "agent-1.json").write_text("1")
     (tmp_path / "run-1" / "canopy" / "agent-2.json").write_text("2")
     folder.rearrange(experiment(runs=1), experiment(runs=2))
-    folder.write_experiment(storable(experiment(runs=2)))
+    folder.write_experiment(make_storable(experiment(runs=2)))
     names = sorted(path.name for path in (tmp_path / "run-1" / "canopy").iterdir())
     assert names == ["agent-1.json", "agent-2.json"]
     assert not (tmp_path / "canopy").exists()
@@ -213,7 +213,7 @@ def test_a_session_that_grows_moves_nothing_from_or_to_behind_a_link(
     (docs / "thesis.txt").write_text("mine")
     folder = SessionFolder(tmp_path / "session")
     folder.make()
-    folder.write_experiment(storable(experiment(runs=1)))
+    folder.write_experiment(make_storable(experiment(runs=1)))
     (folder.path / "canopy").mkdir()
     (folder.path / "canopy" / "agent-1.json").write_text("1")
     if (place := folder.path / planted).is_dir():
@@ -221,7 +221,7 @@ def test_a_session_that_grows_moves_nothing_from_or_to_behind_a_link(
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(docs, target_is_directory=True)
     folder.rearrange(experiment(runs=1), experiment(runs=2))
-    folder.write_experiment(storable(experiment(runs=2)))
+    folder.write_experiment(make_storable(experiment(runs=2)))
     assert [path.name for path in docs.iterdir()] == ["thesis.txt"]
     moved = folder.path / "run-1" / "canopy" / "agent-1.json"
     assert moved.exists() == (planted != "canopy")
@@ -233,7 +233,7 @@ def test_a_series_has_no_session_behind_a_link(tmp_path: Path) -> None:
     folder_with(tmp_path / "mine")
     folder_with(tmp_path / "series" / "agents-1")
     (tmp_path / "series" / "agents-2").symlink_to(tmp_path / "mine")
-    assert list(series_sessions(tmp_path / "series")) == [1]
+    assert list(find_sessions(tmp_path / "series")) == [1]
 
 
 def test_amended_lines_take_their_places_and_no_other_byte_changes(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_threads_append_whole_lines_and_nothing_between(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(folder.records.append, records))
     lines = metrics.read_bytes().removeprefix(before).split(b"\n")
-    assert sorted(lines) == sorted([b"", *(sealed(it.model_dump_json()) for it in records)])
+    assert sorted(lines) == sorted([b"", *(add_checksum(it.model_dump_json()) for it in records)])
 
 
 def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(
@@ -309,9 +309,9 @@ def test_a_second_line_that_is_no_amendment_takes_no_place(
     cheaper = LABELLED.model_copy(update={"cost": 0.01}).model_dump_json()
     unsealed, edited = (
         LABELLED.model_dump_json().encode(),
-        sealed(cheaper).replace(b"0.01", b"0.02"),
+        add_checksum(cheaper).replace(b"0.01", b"0.02"),
     )
-    for number, second in enumerate((sealed(cheaper), cheaper.encode(), unsealed, edited)):
+    for number, second in enumerate((add_checksum(cheaper), cheaper.encode(), unsealed, edited)):
         folder, metrics = folder_with(tmp_path / str(number)), tmp_path / f"{number}/metrics.jsonl"
         folder.records.append(MINE)
         first = metrics.read_bytes()
@@ -322,7 +322,9 @@ def test_a_second_line_that_is_no_amendment_takes_no_place(
         assert data.trials == (MINE,)
         golden(*data.warnings)
         assert data.audit is not None
-        assert (MINE.key in data.audit.edited | data.audit.bare) == (second != sealed(cheaper))
+        assert (MINE.key in data.audit.edited | data.audit.bare) == (
+            second != add_checksum(cheaper)
+        )
         assert len(folder.records.set_aside_reruns()) == 1
         assert metrics.read_bytes() == first
         assert (folder.path / SUPERSEDED).read_bytes() == second + b"\n"
@@ -387,8 +389,8 @@ def test_a_session_that_goes_on_makes_room_for_all_its_files(tmp_path: Path) -> 
         os.mkfifo(file)
     folder.make_room()
     assert folder.records.set_aside_reruns() == []
-    assert folder.records.attempts() == {}
-    assert folder.held_session()
+    assert folder.records.count_attempts() == {}
+    assert folder.had_session()
     assert set(folder.read().planted) == {f"planted-1-{file.name}" for file in files}
 
 
@@ -413,7 +415,7 @@ def test_a_session_is_as_private_as_the_folder_that_was_given(
         path.mkdir(mode=given)
     session = SessionFolder(path)
     session.make()
-    session.write_experiment(storable(experiment()))
+    session.write_experiment(make_storable(experiment()))
     write_whole(path / "baseline" / "agent-1.md", "x")
     modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (path, *path.rglob("*"))}
     assert (modes["out"], modes["baseline"]) == (folder, folder)
@@ -431,12 +433,12 @@ def test_lines_are_read_once_before_a_session_goes_on(
 
     monkeypatch.setattr("swarm_bench.engine.store.read_heads", counted)
     folder = folder_with(tmp_path, line("a"), line("b"))
-    assert len(folder.records.heads()) == len(folder.records.set_aside_reruns()) == 2
+    assert len(folder.records.read_heads()) == len(folder.records.set_aside_reruns()) == 2
     assert len(calls) == 1
-    assert len(folder.records.heads()) == 2
+    assert len(folder.records.read_heads()) == 2
     folder.records.append(MINE.model_copy(update={"trial": "c"}))
     assert len(folder.records.set_aside_reruns()) == 3, "what was written meanwhile is read"
     folder.records.fold()
     calls.clear()
-    assert len(folder.records.heads()) == 3
+    assert len(folder.records.read_heads()) == 3
     assert not calls

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
+from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.delivery import Execution
-from swarm_bench.benchmarks.swarm.running.purse import Purse
+from swarm_bench.benchmarks.swarm.running.purse import SwarmBudget
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.session.experiment import Task
@@ -47,7 +47,7 @@ def ended(trial: str, cost: float | None, cause: Cause = Cause.FINISHED) -> Exec
 
 def rest(ledger: Ledger, mode: str = "baseline") -> tuple[float, float | None]:
     """Return what is left, and what the dearest of the mode cost."""
-    return ledger.limit - ledger.spent, ledger.dearest.get(mode)
+    return ledger.limit - ledger.total_cost, ledger.dearest.get(mode)
 
 
 def test_a_trial_counts_with_the_dearest_of_its_mode() -> None:
@@ -95,9 +95,9 @@ def test_a_trial_without_a_cost_is_taken_for_the_dearest_of_its_mode() -> None:
     ledger.add(record(None))
     ledger.add(record(None, wall_seconds=None))
     ledger.add(record(None, "canopy"))
-    assert ledger.spent == 0
+    assert ledger.total_cost == 0
     ledger.add(record(2))
-    assert ledger.spent == 4
+    assert ledger.total_cost == 4
 
 
 def test_a_trial_that_had_no_price_is_priced_when_there_is_one() -> None:
@@ -127,49 +127,49 @@ def test_all_attempts_of_a_session_and_its_empty_prompts_count(tmp_path: Path) -
     other = SessionFolder(tmp_path / "other")
     other.path.mkdir()
     other.records.append(record(16, trial="a"))
-    assert opened_ledger(100, {}, [folder]).spent == 15
-    both = opened_ledger(100, {}, [folder, other])
+    assert make_ledger(100, {}, [folder]).total_cost == 15
+    both = make_ledger(100, {}, [folder, other])
     assert rest(both) == (69, 16)
 
 
 def test_trials_at_the_same_time_count_with_what_they_may_cost() -> None:
-    purse = Purse(experiment(), "m", Budget(limit=5, dearest={"m": 2}))
-    assert [purse.take(trial) for trial in "abc"] == [True, True, False]
+    purse = SwarmBudget(experiment(), "m", Budget(limit=5, dearest={"m": 2}))
+    assert [purse.reserve(trial) for trial in "abc"] == [True, True, False]
     purse.settle(ended("a", 1))
-    assert purse.take("c")
+    assert purse.reserve("c")
     purse.settle(ended("b", 2.5))
     purse.settle(ended("c", 0.5))
-    assert not purse.take("d")
+    assert not purse.reserve("d")
 
 
 def test_the_first_trials_start_together_and_the_next_by_what_they_cost() -> None:
-    purse = Purse(experiment(), "m", Budget(limit=4.5))
-    assert [purse.take(trial) for trial in "abc"] == [True] * 3
+    purse = SwarmBudget(experiment(), "m", Budget(limit=4.5))
+    assert [purse.reserve(trial) for trial in "abc"] == [True] * 3
     purse.settle(ended("a", 1))
-    assert purse.take("d")  # the two that run may cost 1 each
-    assert not purse.take("e")
+    assert purse.reserve("d")  # the two that run may cost 1 each
+    assert not purse.reserve("e")
 
 
 def test_a_swarm_stops_when_an_answer_has_no_cost() -> None:
-    purse = Purse(experiment(), "m", Budget(limit=5))
-    assert purse.take("a")
+    purse = SwarmBudget(experiment(), "m", Budget(limit=5))
+    assert purse.reserve("a")
     purse.settle(ended("a", None, Cause.EXIT_CODE))
-    assert purse.take("b")
+    assert purse.reserve("b")
     purse.settle(ended("b", None))
-    assert not purse.take("c")
-    known = Purse(experiment(), "m", Budget(limit=5, dearest={"m": 2}))
-    assert known.take("a")
+    assert not purse.reserve("c")
+    known = SwarmBudget(experiment(), "m", Budget(limit=5, dearest={"m": 2}))
+    assert known.reserve("a")
     known.settle(ended("a", None))
-    assert known.take("b")
-    assert not known.take("c")
+    assert known.reserve("b")
+    assert not known.reserve("c")
 
 
 def test_without_a_limit_everything_starts_and_what_never_began_costs_nothing() -> None:
-    purse = Purse(experiment(), "m", None)
-    assert all(purse.take(str(number)) for number in range(100))
-    limited = Purse(experiment(), "m", Budget(limit=5, dearest={"m": 5}))
+    purse = SwarmBudget(experiment(), "m", None)
+    assert all(purse.reserve(str(number)) for number in range(100))
+    limited = SwarmBudget(experiment(), "m", Budget(limit=5, dearest={"m": 5}))
     limited.settle(ended("never taken", 5))
-    assert limited.take("a")
+    assert limited.reserve("a")
 
 
 def test_no_line_lowers_what_was_spent() -> None:
@@ -178,4 +178,4 @@ def test_no_line_lowers_what_was_spent() -> None:
     ledger.pay(-5.0)
     ledger.add(record(-5))
     ledger.add(record(None, model="m", **{**TOKENS, "input_tokens": -9_000_000}))
-    assert ledger.spent == 2 + 2 * 2, "each counts as the dearest"
+    assert ledger.total_cost == 2 + 2 * 2, "each counts as the dearest"

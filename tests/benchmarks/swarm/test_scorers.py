@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.scorers import Answer, scored, scorers
+from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, load_scorers, score_answer
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Score, ScoreContext
 from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.scoring import Scored
+from swarm_bench.engine.scoring import ScoringResult
 from tests.builders.experiments import experiment
 
 KEY = AnswerKey(facts=("three", "retries"))
@@ -25,9 +25,9 @@ def scored_as(
     key: AnswerKey | None = KEY,
     root: str = "",
     others: tuple[Task, ...] = (),
-) -> Scored:
+) -> ScoringResult:
     task = Task(id="a", title="a", prompt="What?", key=key)
-    answer = Answer(
+    answer = ScorableAnswer(
         outcome=Outcome(cause=cause, text=text),
         task=task,
         tasks=(task, *others),
@@ -36,14 +36,14 @@ def scored_as(
         commit=None,
     )
     repository = experiment().repository.model_copy(update={"path": root})
-    with Trees(repository=repository, recorded=None if root else {}) as trees:
-        return scored(scorers(), answer, trees, ())
+    with Trees(repository=repository, recorded_files=None if root else {}) as trees:
+        return score_answer(load_scorers(), answer, trees, ())
 
 
 def test_an_answer_is_compared_with_its_key() -> None:
     result = scored_as(Cause.FINISHED, "It retries.")
     assert (result.scores or {})["fact_share"] == 0.5
-    assert vars(result.own)["result_lines"] == 1
+    assert vars(result.own_scores)["result_lines"] == 1
 
 
 def test_an_answer_is_compared_with_the_keys_of_unrelated_tasks() -> None:
@@ -65,7 +65,7 @@ def test_an_agent_that_gives_no_answer_has_found_nothing(cause: Cause) -> None:
     text = "It retries three times" if cause is Cause.ANSWER_CUT else None
     result = scored_as(cause, text)
     assert (result.scores or {})["fact_share"] == 0
-    assert set(vars(result.own).values()) == {None}
+    assert set(vars(result.own_scores).values()) == {None}
     assert result.failures is None
 
 
@@ -74,7 +74,7 @@ def test_an_agent_that_gives_no_answer_has_found_nothing(cause: Cause) -> None:
     [Cause.RATE_LIMITED, Cause.NOT_STARTED, Cause.SERVICE_FAILED, Cause.INTERRUPTED],
 )
 def test_nobody_knows_what_an_agent_would_have_found_that_others_stopped(cause: Cause) -> None:
-    assert scored_as(cause) == Scored()
+    assert scored_as(cause) == ScoringResult()
 
 
 @pytest.mark.parametrize("key", [None, AnswerKey(files=("a.py",))])
@@ -99,13 +99,13 @@ class Mine:
 
 
 def test_a_suite_chooses_its_scorers() -> None:
-    names = [scorer.name for scorer in scorers(("facts", f"{__name__}:Mine", "length"))]
+    names = [scorer.name for scorer in load_scorers(("facts", f"{__name__}:Mine", "length"))]
     assert names == ["length", "digest", "facts", "mine"]
-    assert [scorer.name for scorer in scorers(())] == ["length", "digest"]
+    assert [scorer.name for scorer in load_scorers(())] == ["length", "digest"]
 
 
 def test_a_scorer_that_there_is_not_is_refused() -> None:
     with pytest.raises(UnknownName, match="facts"):
-        scorers(("fact",))
+        load_scorers(("fact",))
     with pytest.raises(ConfigError, match="nowhere"):
-        scorers(("nowhere_at_all:Class",))
+        load_scorers(("nowhere_at_all:Class",))

@@ -66,7 +66,7 @@ def test_a_replay_reads_no_repository() -> None:
     repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
     recorded = {"b" * 40: frozenset({"then.py"})}
     own = Snapshot(path=Path("/r"), repository=repository, files=frozenset({"own.py"}))
-    with Trees(repository=repository, copy=own, recorded=recorded) as trees:
+    with Trees(repository=repository, copy=own, recorded_files=recorded) as trees:
         assert trees.files("b" * 40) == {"then.py"}
         assert trees.files(None) == {"own.py"}
         assert trees.tree(None) is None

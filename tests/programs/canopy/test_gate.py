@@ -12,7 +12,7 @@ from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.programs.canopy.errors import Forbidden
 from swarm_bench.programs.canopy.service.endpoints import Endpoints
 from swarm_bench.programs.canopy.service.requests import AddBody, ExpandBody, ReindexBody
-from swarm_bench.retrieval.canopy.service import running_service
+from swarm_bench.retrieval.canopy.service import open_running_service
 from swarm_bench.runtime.untrusted import remove_tree
 
 
@@ -25,7 +25,7 @@ def asked(service: Any, route: str = "/repos", **headers: str) -> tuple[int, str
 
 
 async def greeted(url: str) -> None:
-    async with running_service(url):
+    async with open_running_service(url):
         pass
 
 

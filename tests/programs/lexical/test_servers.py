@@ -9,12 +9,12 @@ import anyio
 import pytest
 
 from swarm_bench.models.tool_roles import role
-from swarm_bench.retrieval.locations import files_of, read_locations
+from swarm_bench.retrieval.locations import list_files, read_locations
 from swarm_bench.retrieval.modes.mode import (
+    fill_search_calls,
     find_modes,
     render_command,
     render_servers,
-    search_calls,
 )
 from swarm_bench.runtime.mcp.client import Connection, own_server
 from tests.builders.golden import Sentences
@@ -55,7 +55,7 @@ def ask(
 def answer(name: str, workspace: Path, query: str, path: str = "") -> str:
     (mode,) = find_modes([name])
     assert mode.search is not None
-    tool, arguments = mode.search.tool, search_calls(mode, query, {}, {})[0]
+    tool, arguments = mode.search.tool, fill_search_calls(mode, query, {}, {})[0]
 
     async def call(connection: Connection) -> str:
         return (await connection.call(tool, arguments)).text
@@ -64,7 +64,7 @@ def answer(name: str, workspace: Path, query: str, path: str = "") -> str:
 
 
 def files(text: str, workspace: Path) -> list[str]:
-    return files_of(read_locations(text, None, str(workspace), FILES))
+    return list_files(read_locations(text, None, str(workspace), FILES))
 
 
 @pytest.mark.parametrize("name", ["bm25", "grep"])

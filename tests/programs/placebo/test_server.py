@@ -13,7 +13,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical import tool_results
 from swarm_bench.programs.placebo.server import Answers
-from swarm_bench.retrieval.placebo.forms import placebo_tool
+from swarm_bench.retrieval.placebo.forms import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import (
     NAME,
     VERSION,
@@ -22,7 +22,7 @@ from swarm_bench.retrieval.placebo.material import (
     Material,
     Passage,
     PlaceboTool,
-    script_of,
+    name_script,
 )
 from swarm_bench.runtime.mcp.client import Answer, Connection, own_server
 
@@ -83,7 +83,7 @@ def ask(
         files=8,
         seed=seed,
     ).write(path)
-    script = script_of(path)
+    script = name_script(path)
     assert [one.stat().st_mode & 0o777 for one in (path, script)] == [0o600, 0o600]
     words = ["-I", str(script), str(workspace)]
 
@@ -116,7 +116,7 @@ def test_it_says_of_itself_and_its_tools_what_the_mode_s_server_says(workspace: 
     async def greeting(connection: Connection) -> tuple[str, tuple[ToolSpec, ...]]:
         return connection.instructions, connection.tools
 
-    tools = tuple(placebo_tool(spec, None) for spec in specs)
+    tools = tuple(make_placebo_tool(spec, None) for spec in specs)
     assert ask(workspace, greeting, tools=tools) == ("Search first.", specs)
 
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.retrieval.canopy.exercise import exercise
-from swarm_bench.retrieval.canopy.service import Service, started_service
+from swarm_bench.retrieval.canopy.service import Service, start_service
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.process import Command
 
@@ -32,7 +32,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         env=small_environment(os.environ),
         tag=f"exercise-{tmp_path.name}",
     )
-    async with started_service(command, log=tmp_path / "service.log", secrets=()) as one:
+    async with start_service(command, log=tmp_path / "service.log", secrets=()) as one:
         yield one
 
 

@@ -11,8 +11,8 @@ import pytest
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.backends import find_program
-from swarm_bench.retrieval.canopy.own_service import API_KEY, new_key, sends_key
-from swarm_bench.retrieval.canopy.service import started_service
+from swarm_bench.retrieval.canopy.own_service import API_KEY, draw_key, sends_key
+from swarm_bench.retrieval.canopy.service import start_service
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.probes.service_metrics import read_metrics
 from swarm_bench.retrieval.tools import Tools
@@ -44,7 +44,7 @@ def test_the_real_service_is_given_nothing_that_it_does_not_know(tmp_path: Path)
     real = Path("/opt/canopy-service")
     programs = {**EMBEDDED, "canopy-service": real}
     tools = Tools(work=tmp_path, programs=programs, user_environment={})
-    command = tools.service_command({"A": "b"})
+    command = tools.build_service_command({"A": "b"})
     assert (command.argv, command.env) == ((str(real),), {"A": "b"})
 
 
@@ -52,11 +52,11 @@ def test_the_real_client_asks_ours_without_a_key(tmp_path: Path) -> None:
     (shipped,) = find_modes(["canopy-service"])
     programs = {**REAL, "canopy-service": find_program("canopy-service", None)}
     tools = Tools(work=tmp_path, programs=programs, user_environment={})
-    command = tools.service_command({}, shipped)
+    command = tools.build_service_command({}, shipped)
     assert command.argv == (str(programs["canopy-service"]), "--root", str(tmp_path))
     assert API_KEY not in command.env
     # Nobody but us asks the one that is tried.
-    assert tools.service_command({}).env[API_KEY] in tools.secrets()
+    assert tools.build_service_command({}).env[API_KEY] in tools.collect_secrets()
 
 
 def make_checkout(repo: Path) -> Path:
@@ -74,13 +74,13 @@ async def test_our_own_serves_its_folder_to_those_who_know_its_key(tmp_path: Pat
     programs = {"canopy-service": find_program("canopy-service", None)}
     tools = Tools(work=work, programs=programs, user_environment=os.environ)
     key = tools.service_key
-    assert key != new_key()
-    command = tools.service_command({}, tag=str(tmp_path))
-    async with started_service(command, log=log, secrets=()) as service:
+    assert key != draw_key()
+    command = tools.build_service_command({}, tag=str(tmp_path))
+    async with start_service(command, log=log, secrets=()) as service:
         assert service.variables == {API_KEY: key}
         assert await service.index(repo, 15) > 0
         with pytest.raises(ServiceFailed, match="outside of the folders that this service was"):
-            await service.repository(other)
+            await service.find_repository_id(other)
         assert await read_metrics(service.url, key) is not None
         assert await read_metrics(service.url) is None
         for route in ("/repos", "/status", "/metrics"):

@@ -13,7 +13,7 @@ import pytest
 
 from swarm_bench.core.errors import IndexFailed, ServiceFailed
 from swarm_bench.retrieval.canopy.backends import find_program
-from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
+from swarm_bench.retrieval.canopy.service import Service, open_running_service, start_service
 from swarm_bench.retrieval.probes.service_metrics import read_metrics
 from swarm_bench.runtime.process import Command
 from tests.builders.golden import Sentences
@@ -63,19 +63,19 @@ def repo(tmp_path: Path) -> Path:
 async def test_a_service_is_started_asked_to_index_and_stopped(tmp_path: Path, repo: Path) -> None:
     program = find_program("canopy-service", None)
     log = tmp_path / "service.log"
-    async with started_service(command(tmp_path, str(program)), log=log, secrets=()) as service:
-        assert await service.answers()
-        assert "embedded" in (await service.implementation() or "")
+    async with start_service(command(tmp_path, str(program)), log=log, secrets=()) as service:
+        assert await service.is_answering()
+        assert "embedded" in (await service.read_implementation() or "")
         assert await service.index(repo, 15) > 0
-        async with running_service(service.url + "/") as same:
+        async with open_running_service(service.url + "/") as same:
             assert await same.index(repo, 15) > 0
-    assert not await service.answers()
+    assert not await service.is_answering()
 
 
 async def test_a_service_that_ends_at_its_start_says_why(tmp_path: Path) -> None:
     dies = command(tmp_path, sys.executable, "-c", "import sys; sys.exit('no room here')")
     with pytest.raises(ServiceFailed, match="exit code 1; its log .* ends: no room here"):
-        async with started_service(dies, log=tmp_path / "log", secrets=()):
+        async with start_service(dies, log=tmp_path / "log", secrets=()):
             pass
 
 
@@ -85,7 +85,7 @@ async def test_a_foreign_service_on_the_address_is_refused() -> None:
         thread.start()
         try:
             with pytest.raises(ServiceFailed, match="No canopy-service answers at"):
-                async with running_service(f"http://127.0.0.1:{server.server_port}"):
+                async with open_running_service(f"http://127.0.0.1:{server.server_port}"):
                     pass
         finally:
             server.shutdown()
@@ -103,20 +103,20 @@ async def test_a_service_by_https_must_have_a_certificate_that_somebody_vouches_
 
 async def test_an_index_that_fails_says_why(tmp_path: Path, repo: Path) -> None:
     failed = "[{'repo_id': 'r', 'status': 'error', 'error_message': 'disk full'}]"
-    async with started_service(fake(tmp_path, failed), log=tmp_path / "log", secrets=()) as service:
+    async with start_service(fake(tmp_path, failed), log=tmp_path / "log", secrets=()) as service:
         with pytest.raises(IndexFailed, match="could not index the repository: disk full"):
             await service.index(repo, 10)
 
 
 async def test_an_index_that_takes_too_long_says_so(tmp_path: Path, repo: Path) -> None:
     slow = "[{'repo_id': 'r', 'status': 'indexing'}]"
-    async with started_service(fake(tmp_path, slow), log=tmp_path / "log", secrets=()) as service:
+    async with start_service(fake(tmp_path, slow), log=tmp_path / "log", secrets=()) as service:
         with pytest.raises(IndexFailed, match=r"not indexed the repository after 0\.3 s"):
             await service.index(repo, 0.3)
 
 
 async def test_a_service_that_dies_is_noticed(tmp_path: Path, golden: Sentences) -> None:
-    async with started_service(fake(tmp_path, "[]"), log=tmp_path / "log", secrets=()) as service:
+    async with start_service(fake(tmp_path, "[]"), log=tmp_path / "log", secrets=()) as service:
         assert service.process is not None
         service.process.kill()
         with anyio.fail_after(10):

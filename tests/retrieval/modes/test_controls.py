@@ -5,7 +5,7 @@ import pytest
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import MODE_NAME, Mode
-from swarm_bench.retrieval.modes.controls import WITHOUT_TOOLS, with_controls
+from swarm_bench.retrieval.modes.controls import WITHOUT_TOOLS, add_controls
 
 BASELINE = Mode(name="baseline", source="/m/baseline.json")
 
@@ -16,7 +16,7 @@ def tool(name: str, instructions: str = "Ask find.", **more: Any) -> Mode:
 
 
 def controls(modes: Sequence[Mode]) -> tuple[Mode, ...]:
-    return with_controls(modes, ["instructions"])
+    return add_controls(modes, ["instructions"])
 
 
 def told(modes: tuple[Mode, ...]) -> dict[str, tuple[tuple[str, ...], str]]:
@@ -82,7 +82,7 @@ def test_a_long_name_stays_the_name_of_a_folder() -> None:
 def test_a_placebo_has_the_servers_of_its_mode_by_name_and_nothing_else_of_its_tool() -> None:
     config = {"command": "s", "args": ["--fast"], "env": {"KEY": "sk-1"}, "alwaysAllow": ["x"]}
     mode = tool("a", servers={"s": config, "t": {"url": "http://x"}}, services=("canopy-service",))
-    (_, arm) = with_controls([mode], ["placebo"])
+    (_, arm) = add_controls([mode], ["placebo"])
     assert (arm.name, arm.control_of, arm.is_placebo) == ("a-placebo", ("a",), True)
     assert (arm.instructions, arm.services, arm.probes) == (mode.instructions, (), ())
     assert list(arm.servers) == ["s", "t"]
@@ -97,9 +97,9 @@ def test_a_placebo_has_the_servers_of_its_mode_by_name_and_nothing_else_of_its_t
 
 
 def test_both_arms_stand_behind_their_mode_and_a_mode_without_words_has_a_placebo_too() -> None:
-    modes = with_controls([BASELINE, tool("a"), tool("b", "")], ["instructions", "placebo"])
+    modes = add_controls([BASELINE, tool("a"), tool("b", "")], ["instructions", "placebo"])
     assert [mode.name for mode in modes] == [
         "baseline", "a", "a-instructions", "a-placebo", "b", "b-placebo",
     ]  # fmt: skip
-    assert with_controls(modes, ["instructions", "placebo"]) == modes
-    assert with_controls(modes, ["placebo"]) == modes
+    assert add_controls(modes, ["instructions", "placebo"]) == modes
+    assert add_controls(modes, ["placebo"]) == modes

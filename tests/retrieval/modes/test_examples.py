@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import read_locations
-from swarm_bench.retrieval.modes.mode import read_mode, search_calls
+from swarm_bench.retrieval.modes.mode import fill_search_calls, read_mode
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").glob("*.json"))
 VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}
@@ -63,7 +63,7 @@ def test_each_is_a_mode_that_starts_programs_by_their_bare_names(
     mode = read_mode(path)
     assert mode.description
     if mode.search is not None:
-        calls = search_calls(mode, "middleware tokens", VALUES, {})
+        calls = fill_search_calls(mode, "middleware tokens", VALUES, {})
         assert all(word in json.dumps(calls) for word in ("middleware", "tokens"))
     if path.stem in ANSWERS:
         found = read_locations(ANSWERS[path.stem], mode.search, "/w", {"a/b.py"})

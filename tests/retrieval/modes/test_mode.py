@@ -9,14 +9,14 @@ from swarm_bench.config.text_file import LARGEST
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.retrieval.modes.mode import (
+    add_secrets,
+    drop_secrets,
+    fill_search_calls,
     find_modes,
     list_modes,
     read_mode,
     render_command,
     render_servers,
-    search_calls,
-    with_secrets,
-    without_secrets,
 )
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from tests.builders.golden import Sentences
@@ -102,7 +102,7 @@ def test_a_command_is_filled_in_and_relative_to_its_file(tmp_path: Path) -> None
 def test_a_search_is_filled_in_with_the_question_as_it_is(tmp_path: Path) -> None:
     mode = read_mode(mode_file(tmp_path, own(search=SEARCH)))
     question = """where is "{{ workspace }}" ${HOME}?"""
-    calls = search_calls(mode, question, {"workspace": "/w"}, {})
+    calls = fill_search_calls(mode, question, {"workspace": "/w"}, {})
     assert calls == [{"q": [question], "root": "/w"}]
 
 
@@ -123,17 +123,19 @@ def test_the_words_of_a_question_are_a_list(
     tmp_path: Path, search: dict[str, Any], asked: dict[str, Any]
 ) -> None:
     mode = read_mode(mode_file(tmp_path, own(search={"tool": "find", "arguments": search})))
-    assert search_calls(mode, QUESTION, {}, {}) == [asked]
+    assert fill_search_calls(mode, QUESTION, {}, {}) == [asked]
 
 
 def test_the_words_of_a_question_are_joined_or_asked_one_by_one(tmp_path: Path) -> None:
     search: dict[str, Any] = {"tool": "find", "arguments": {"q": "({{ words }})"}}
     mode = read_mode(mode_file(tmp_path, own(search={**search, "join": "|"})))
-    assert search_calls(mode, QUESTION, {}, {}) == [{"q": "(Session|token|checked|middleware)"}]
+    assert fill_search_calls(mode, QUESTION, {}, {}) == [
+        {"q": "(Session|token|checked|middleware)"}
+    ]
     mode = read_mode(mode_file(tmp_path, own(search={**search, "per_word": True})))
     asked = [{"q": "(Session)"}, {"q": "(token)"}, {"q": "(checked)"}, {"q": "(middleware)"}]
-    assert search_calls(mode, QUESTION, {}, {}) == asked
-    assert search_calls(mode, "?", {}, {}) == [{"q": "(?)"}]
+    assert fill_search_calls(mode, QUESTION, {}, {}) == asked
+    assert fill_search_calls(mode, "?", {}, {}) == [{"q": "(?)"}]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_the_shipped_modes_say_how_they_are_searched() -> None:
     for mode in find_modes(["canopy", "canopy-service"]):
         assert mode.search is not None
         assert mode.search.tool == "canopy_evidence_pack"
-        (asked,) = search_calls(mode, "How are tokens checked?", {}, {})
+        (asked,) = fill_search_calls(mode, "How are tokens checked?", {}, {})
         assert asked["patterns"] == ["tokens", "checked"]
 
 
@@ -375,13 +377,13 @@ def test_keys_are_not_stored_and_come_back_from_the_file(tmp_path: Path) -> None
     server = {"command": "sh", "env": {"KEY": "sk-1", "NAME": "${HOME}", "AT": "{{ workspace }}"}}
     path = mode_file(tmp_path, {"mcpServers": {"s": server}})
     mode = read_mode(path)
-    stored = without_secrets(mode)
+    stored = drop_secrets(mode)
     assert "sk-1" not in stored.model_dump_json()
     assert stored.servers["s"]["env"]["NAME"] == "${HOME}"
-    assert with_secrets(stored) == mode
+    assert add_secrets(stored) == mode
     mode_file(tmp_path, {"mcpServers": {"s": {**server, "args": ["more"]}}})
     with pytest.raises(ConfigError, match="have changed since the session began"):
-        with_secrets(stored)
+        add_secrets(stored)
 
 
 def test_variables_are_filled_in_as_claude_code_does_it(tmp_path: Path) -> None:

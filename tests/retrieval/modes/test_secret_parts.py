@@ -1,9 +1,9 @@
 import pytest
 
 from swarm_bench.retrieval.modes.secret_parts import (
+    find_secret_parts,
     looks_secret,
-    secret_parts,
-    without_secret_parts,
+    redact_secret_parts,
 )
 
 HIDDEN = "(not stored)"
@@ -24,9 +24,9 @@ HIDDEN = "(not stored)"
     ],
 )  # fmt: skip
 def test_secret_parts_of_command_lines_and_addresses(words: list[str], stored: list[str]) -> None:
-    assert without_secret_parts(words) == stored
-    assert without_secret_parts(stored) == stored
-    assert bool(list(secret_parts(words))) == (words != stored)
+    assert redact_secret_parts(words) == stored
+    assert redact_secret_parts(stored) == stored
+    assert bool(list(find_secret_parts(words))) == (words != stored)
 
 
 @pytest.mark.parametrize(

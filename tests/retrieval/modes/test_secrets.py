@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.session.experiment import Mode, Preparation
-from swarm_bench.retrieval.modes.secrets import secrets
+from swarm_bench.retrieval.modes.secrets import collect_secrets
 from swarm_bench.runtime.sink import clean_text
 
 MADE = "Ab3dEf6hIj9lMn2p"
@@ -35,17 +35,21 @@ EMPTY = Mode(name="canopy", source="canopy.json")
 def test_of_the_users_variables(
     variables: dict[str, str], given: dict[str, str], found: set[str]
 ) -> None:
-    assert set(secrets([EMPTY], given, [variables])) == found
+    assert set(collect_secrets([EMPTY], given, [variables])) == found
 
 
 def test_a_file_may_have_another_key_of_the_same_name() -> None:
-    found = secrets([], {}, [{"A_KEY": "of-here-1"}, {"A_KEY": "of-file-1"}])
+    found = collect_secrets([], {}, [{"A_KEY": "of-here-1"}, {"A_KEY": "of-file-1"}])
     assert set(found) == {"of-here-1", "of-file-1"}
 
 
 def test_of_words_of_the_command_line() -> None:
     words = ["http://me:pw-of-mine@host:1/x", "--level", "high-level", "--api-key=key-of-mine"]
-    assert set(secrets([], {}, [{}], words)) == {"me:pw-of-mine", "pw-of-mine", "key-of-mine"}
+    assert set(collect_secrets([], {}, [{}], words)) == {
+        "me:pw-of-mine",
+        "pw-of-mine",
+        "key-of-mine",
+    }
 
 
 def test_of_the_servers_of_every_mode() -> None:
@@ -63,7 +67,7 @@ def test_of_the_servers_of_every_mode() -> None:
     one = {"command": "x", "env": env, "args": ["--api-key", "key-in-args", "--level", "no-key-x"]}
     two = {"url": "http://me:pw-in-url@x/?token=token-in-url&q=no-key-y", "headers": headers}
     modes = [EMPTY.model_copy(update={"servers": {"server": server}}) for server in (one, two)]
-    assert set(secrets(modes, {}, [{}])) == {
+    assert set(collect_secrets(modes, {}, [{}])) == {
         "licence-1234",
         MADE,
         "pw-in-env",
@@ -94,7 +98,7 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
         "TOKEN": "token-of-mine",
         "UNNAMED": "not-of-this-mode",
     }
-    found = secrets([EMPTY.model_copy(update={"servers": servers})], {}, [variables])
+    found = collect_secrets([EMPTY.model_copy(update={"servers": servers})], {}, [variables])
     named = {"key-of-mine", "path-of-mine", "token-of-mine"}
     assert named <= set(found)
     assert not {"/home/of/me", "not-of-this-mode"} & set(found)
@@ -103,7 +107,7 @@ def test_variables_that_a_mode_names_are_secrets() -> None:
 def test_variables_that_the_index_of_a_mode_names_are_secrets() -> None:
     prepare = Preparation(tool="build", arguments={"keys": [{"k": "x-${PART}"}], "at": "${HOME}"})
     variables = {"PART": "part-of-mine", "HOME": "/home/of/me", "UNNAMED": "not-of-this-mode"}
-    found = secrets([EMPTY.model_copy(update={"prepare": prepare})], {}, [variables])
+    found = collect_secrets([EMPTY.model_copy(update={"prepare": prepare})], {}, [variables])
     assert found == ("part-of-mine",)
 
 
@@ -123,9 +127,10 @@ def test_an_ordinary_environment_damages_no_answer(tmp_path: Path) -> None:
     answer = "\n".join(
         f"{name} is {value}, as Ada Lovelace says" for name, value in variables.items()
     )
-    hidden = secrets([EMPTY], {}, [variables])
+    hidden = collect_secrets([EMPTY], {}, [variables])
     assert hidden == ()
     assert clean_text(answer, hidden) == answer
     assert (
-        clean_text(answer, secrets([EMPTY], {}, [{**variables, "X_TOKEN": "x-1234567"}])) == answer
+        clean_text(answer, collect_secrets([EMPTY], {}, [{**variables, "X_TOKEN": "x-1234567"}]))
+        == answer
     )

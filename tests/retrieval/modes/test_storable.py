@@ -1,8 +1,8 @@
 """What of an experiment may be stored."""
 
-from swarm_bench.benchmarks.swarm.recordings.recorder import shareable
+from swarm_bench.benchmarks.swarm.recordings.recorder import make_shareable
 from swarm_bench.core.session.experiment import Mode, Preparation, Setting
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.experiments import experiment
 
 ADDRESS = "https://me:canary-pw@host.example:8443/x"
@@ -27,10 +27,10 @@ def test_neither_keys_nor_logins_are_stored() -> None:
             "settings": {"service_url": Setting(value=ADDRESS, source="command line")},
         }
     )
-    stored = storable(given)
+    stored = make_storable(given)
     assert "canary" not in stored.model_dump_json()
-    assert "canary" not in shareable(given).model_dump_json()
+    assert "canary" not in make_shareable(given).model_dump_json()
     assert stored.service_url == "https://host.example:8443/x"
     assert stored.modes[0].servers["one"]["args"][:2] == ["--token", "(not stored)"]
     assert stored.modes[0].servers["two"]["url"].endswith("?api_key=(not stored)&level=2")
-    assert storable(stored) == stored
+    assert make_storable(stored) == stored

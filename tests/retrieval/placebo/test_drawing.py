@@ -16,8 +16,8 @@ from swarm_bench.retrieval.placebo.drawing import (
     FEWEST_FILES,
     LINES,
     MOST_FILES,
+    draw_file_passages,
     draw_passages,
-    passages_in,
     shares_word,
 )
 from swarm_bench.retrieval.placebo.material import Passage
@@ -93,7 +93,7 @@ def test_with_too_few_such_files_places_are_of_files_that_no_key_names(tmp_path:
 
 def test_places_are_ranges_of_real_lines() -> None:
     text = "\n\n" + COLOURS + "\n\n"
-    for places in (passages_in("a.py", text, seed) for seed in range(20)):
+    for places in (draw_file_passages("a.py", text, seed) for seed in range(20)):
         assert places
         assert all(3 <= place.first <= place.last <= 62 for place in places)
         assert all(place.last - place.first < LINES[1] for place in places)

@@ -8,7 +8,7 @@ import regex
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.programs.canopy.mcp.server import TOOLS
-from swarm_bench.retrieval.placebo.forms import GREP_LINE, line_for, placebo_tool
+from swarm_bench.retrieval.placebo.forms import GREP_LINE, choose_line, make_placebo_tool
 
 
 def tool(name: str, *arguments: str, description: str = "") -> ToolSpec:
@@ -23,7 +23,7 @@ def search(name: str, **reading: Any) -> SearchTool:
 
 def test_tools_of_canopy_answer_as_canopy_does() -> None:
     specs = [ToolSpec(name=one["name"], description="", schema=one["inputSchema"]) for one in TOOLS]
-    assert {spec.name: placebo_tool(spec, None).form for spec in specs} == {
+    assert {spec.name: make_placebo_tool(spec, None).form for spec in specs} == {
         "canopy_index": "status",
         "canopy_query": "query",
         "canopy_evidence_pack": "pack",
@@ -46,7 +46,7 @@ def test_tools_of_canopy_answer_as_canopy_does() -> None:
     ],
 )
 def test_other_tools_answer_by_what_they_are_for(spec: ToolSpec, form: str) -> None:
-    assert placebo_tool(spec, None).form == form
+    assert make_placebo_tool(spec, None).form == form
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_other_tools_answer_by_what_they_are_for(spec: ToolSpec, form: str) -> N
 def test_a_mode_files_own_search_is_answered_as_it_is_read(
     json_path: str, keys: tuple[str, ...], path_key: str
 ) -> None:
-    placebo = placebo_tool(tool("ask", "q"), search("ask", json_path=json_path))
+    placebo = make_placebo_tool(tool("ask", "q"), search("ask", json_path=json_path))
     assert (placebo.form, placebo.keys, placebo.path_key) == ("json", keys, path_key)
 
 
@@ -75,7 +75,7 @@ def test_a_mode_files_own_search_is_answered_as_it_is_read(
     ],
 )
 def test_places_are_written_so_that_the_mode_files_pattern_reads_them(pattern: str) -> None:
-    text = line_for(pattern).format(path="a/b.py", first=3, last=9, text="x")
+    text = choose_line(pattern).format(path="a/b.py", first=3, last=9, text="x")
     match = regex.compile(pattern, regex.MULTILINE).search(text)
     assert match
     assert match["path"] == "a/b.py"
@@ -83,4 +83,4 @@ def test_places_are_written_so_that_the_mode_files_pattern_reads_them(pattern: s
 
 
 def test_a_pattern_that_nothing_of_ours_fits_is_answered_as_grep_does() -> None:
-    assert line_for(r"<file name=\"(?P<path>[^\"]+)\"") == GREP_LINE
+    assert choose_line(r"<file name=\"(?P<path>[^\"]+)\"") == GREP_LINE

@@ -13,7 +13,7 @@ from swarm_bench.retrieval.probes.feedback import (
     FEEDBACK_DB,
     READ_SECONDS,
     FeedbackProbe,
-    feedback_difference,
+    compute_feedback_difference,
     read_feedback,
 )
 
@@ -60,7 +60,7 @@ async def test_events_are_counted_while_another_process_has_them_open(tmp_path: 
         before = await probe.snapshot(place)
         writer.executescript(EVENTS)  # stays in the write-ahead log
         after = await probe.snapshot(place)
-    assert feedback_difference(before, after) == {
+    assert compute_feedback_difference(before, after) == {
         "query_events": 2,
         "expand_events": 2,
         "auto_expand_events": 1,
@@ -77,30 +77,30 @@ async def test_a_database_that_was_not_there_before_counts_from_nothing(tmp_path
     database(tmp_path, SCHEMA + EVENTS).close()
     after = read_feedback(tmp_path)
     assert before is None
-    assert (feedback_difference(before, after) or {})["query_events"] == 2
+    assert (compute_feedback_difference(before, after) or {})["query_events"] == 2
 
 
 async def test_no_database_is_missing_and_not_zero(tmp_path: Path) -> None:
-    assert feedback_difference(None, read_feedback(tmp_path)) is None
+    assert compute_feedback_difference(None, read_feedback(tmp_path)) is None
 
 
 async def test_a_rate_over_nothing_is_missing(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA).close()
-    found = feedback_difference(None, read_feedback(tmp_path)) or {}
+    found = compute_feedback_difference(None, read_feedback(tmp_path)) or {}
     assert found["query_events"] == 0
     assert found["handle_expand_accept_rate"] is None
 
 
 async def test_a_missing_table_leaves_the_others(tmp_path: Path) -> None:
     database(tmp_path, SCHEMA + EVENTS + "DROP TABLE expand_events;").close()
-    found = feedback_difference(None, read_feedback(tmp_path)) or {}
+    found = compute_feedback_difference(None, read_feedback(tmp_path)) or {}
     assert (found["query_events"], found["expand_events"]) == (2, None)
 
 
 async def test_a_broken_file_gives_nothing(tmp_path: Path) -> None:
     (tmp_path / FEEDBACK_DB).parent.mkdir()
     (tmp_path / FEEDBACK_DB).write_bytes(b"this is no database" * 100)
-    found = feedback_difference(None, read_feedback(tmp_path)) or {}
+    found = compute_feedback_difference(None, read_feedback(tmp_path)) or {}
     assert set(found.values()) == {None}
 
 

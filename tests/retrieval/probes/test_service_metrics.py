@@ -6,8 +6,8 @@ import pytest
 
 from swarm_bench.retrieval.probes.service_metrics import (
     MOST_BYTES,
+    compute_service_difference,
     read_metrics,
-    service_difference,
 )
 
 
@@ -18,7 +18,7 @@ def body(**performance: float) -> dict[str, Any]:
 def test_counters_of_a_running_service_are_differences() -> None:
     before = body(queries=10, expands=4, query_cache_hits=5, query_cache_misses=5, avg_query_ms=2)
     after = body(queries=14, expands=4, query_cache_hits=6, query_cache_misses=8, avg_query_ms=4)
-    assert service_difference(before, after) == {
+    assert compute_service_difference(before, after) == {
         "queries": 4,
         "expands": 0,
         "query_cache_hits": 1,
@@ -30,20 +30,20 @@ def test_counters_of_a_running_service_are_differences() -> None:
 
 
 def test_a_service_without_a_counter_has_none() -> None:
-    found = service_difference(body(queries=0), body(queries=1)) or {}
+    found = compute_service_difference(body(queries=0), body(queries=1)) or {}
     assert "evidence_packs" not in found
     assert found["queries"] == 1
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, body(queries=1)), (body(queries=1), None)])
 def test_without_both_readings_there_is_no_difference(before: Any, after: Any) -> None:
-    assert service_difference(before, after) is None
+    assert compute_service_difference(before, after) is None
 
 
 @pytest.mark.parametrize("queries", ["many", float("nan"), float("inf"), -1, 10**400])
 def test_a_hostile_body_does_no_harm(queries: object) -> None:
     odd = {"performance": {"queries": queries, "expands": True, "reindexes": None}}
-    assert service_difference(odd, odd) == {
+    assert compute_service_difference(odd, odd) == {
         "query_cache_hit_rate": None,
         "avg_query_ms": None,
         "avg_expand_ms": None,

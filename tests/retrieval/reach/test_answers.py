@@ -4,10 +4,10 @@ import pytest
 
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.reach.answers import Answers
+from swarm_bench.retrieval.reach.answers import AnswerLocations
 from tests.builders.golden import Sentences
 
-ANSWERS = Answers(
+ANSWERS = AnswerLocations(
     places={
         "/home/me/shop": "the original repository",
         "/home/me/shop/.venv/bin": None,
@@ -24,7 +24,7 @@ WORK = "/home/me/shop/tmp/swarm-bench-1"
 
 def reached(*commands: str, paths: tuple[str, ...] = ()) -> str:
     outcome = Outcome(cause=Cause.FINISHED, commands=commands, paths=paths)
-    return " ".join(ANSWERS.reached(outcome))
+    return " ".join(ANSWERS.find_reached(outcome))
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_what_tools_read_counts_and_each_place_is_named_once(golden: Sentences) 
     paths = ("cart.py", f"{WORK}/repo/shop/a.py", "/home/me/shop/a.py", "/home/me/shop/b.py")
     golden(reached(paths=paths))
     assert reached(paths=paths[:2]) == ""
-    assert Answers().reached(Outcome(cause=Cause.FINISHED, paths=paths)) == ()
+    assert AnswerLocations().find_reached(Outcome(cause=Cause.FINISHED, paths=paths)) == ()
 
 
 def test_the_users_home_is_there_only_with_the_users_settings(golden: Sentences) -> None:
     outcome = Outcome(cause=Cause.FINISHED, commands=("cat ~/shop/cart.py",))
-    home = Answers(places=ANSWERS.places, workspace=ANSWERS.workspace, home="/home/me")
-    golden(*home.reached(outcome))
-    assert ANSWERS.reached(outcome) == ()
+    home = AnswerLocations(places=ANSWERS.places, workspace=ANSWERS.workspace, home="/home/me")
+    golden(*home.find_reached(outcome))
+    assert ANSWERS.find_reached(outcome) == ()

@@ -3,7 +3,7 @@ lines were parsed by a grammar."""
 
 import pytest
 
-from swarm_bench.retrieval.reach.command_lines import commands_in
+from swarm_bench.retrieval.reach.command_lines import find_commands
 
 LINES = {
     "grep x f &> out.txt": [("grep x f", "", "out.txt")],
@@ -25,22 +25,22 @@ LINES = {
 def test_what_a_line_starts(line: str) -> None:
     read = [
         (" ".join(command.argv), " ".join(command.inputs), " ".join(command.outputs))
-        for command in commands_in(line)
+        for command in find_commands(line)
     ]
     assert read == LINES[line]
 
 
 @pytest.mark.parametrize("line", ["cat 'a.py", "cat a.py ) (", "if cat a.py", "((( cat a.py"])
 def test_what_is_no_shells_line_is_read_word_by_word(line: str) -> None:
-    words = [word for command in commands_in(line) for word in command.argv]
+    words = [word for command in find_commands(line) for word in command.argv]
     assert "a.py" in words
 
 
 def test_a_line_longer_than_any_shell_takes_hides_nothing() -> None:
     line = f"cat {'x' * 200_000} | grep secret.py"
-    assert ("grep", "secret.py") in [command.argv for command in commands_in(line)]
+    assert ("grep", "secret.py") in [command.argv for command in find_commands(line)]
 
 
 def test_what_is_nested_deeper_than_is_told_apart_hides_nothing() -> None:
     line = f"{'(' * 60}cat secret.py{')' * 60}"
-    assert any("secret.py" in command.argv for command in commands_in(line))
+    assert any("secret.py" in command.argv for command in find_commands(line))

@@ -7,15 +7,15 @@ import pytest
 
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.reach.outside import Reach
-from swarm_bench.retrieval.reach.targets import address_of
+from swarm_bench.retrieval.reach.outside import ForeignTools
+from swarm_bench.retrieval.reach.targets import read_address
 from tests.builders.golden import Sentences
 
-SERVICE = address_of("http://127.0.0.1:3210")
-REMOTE = address_of("https://mcp.example.org/mcp")
+SERVICE = read_address("http://127.0.0.1:3210")
+REMOTE = read_address("https://mcp.example.org/mcp")
 assert SERVICE
 assert REMOTE
-REACH = Reach(
+REACH = ForeignTools(
     programs={
         "canopy-mcp": "canopy",
         "canopy": "canopy",
@@ -35,7 +35,7 @@ NOTHING = Outcome(cause=Cause.FINISHED)
 
 
 def ran(line: str) -> tuple[str, ...]:
-    return REACH.findings(replace(NOTHING, commands=(line,)))
+    return REACH.find_uses(replace(NOTHING, commands=(line,)))
 
 
 HARMLESS = [
@@ -95,7 +95,7 @@ HARMLESS = [
 def test_a_harmless_command_is_none(line: str) -> None:
     assert ran(line) == ()
     assert ran(f"bash -lc {shlex.quote(line)}") == ()
-    assert REACH.findings(NOTHING, [("/bin/bash", "-c", line)]) == ()
+    assert REACH.find_uses(NOTHING, [("/bin/bash", "-c", line)]) == ()
 
 
 STARTED = {
@@ -142,9 +142,9 @@ def test_a_program_counts_by_its_own_name_however_it_is_started(name: str, line:
 
 def test_a_process_says_the_same_as_a_command_and_both_are_named(golden: Sentences) -> None:
     argv = ("/venv/bin/python3", "-I", "/venv/bin/canopy-mcp", "--root", ".")
-    sentences = REACH.findings(NOTHING, [("sh", "-c", "sleep 1"), argv, argv])
+    sentences = REACH.find_uses(NOTHING, [("sh", "-c", "sleep 1"), argv, argv])
     golden(*sentences)
-    both = REACH.findings(replace(NOTHING, commands=("canopy-mcp",)), [argv])
+    both = REACH.find_uses(replace(NOTHING, commands=("canopy-mcp",)), [argv])
     golden(*both)
 
 
@@ -177,7 +177,7 @@ def test_a_service_of_canopy_is_known_by_its_requests_wherever_it_listens(line: 
     said = " ".join(ran(line))
     assert "127.0.0.1:9999" in said
     assert "canopy-service" in said
-    assert replace(REACH, canopy=None).findings(replace(NOTHING, commands=(line,))) == ()
+    assert replace(REACH, canopy=None).find_uses(replace(NOTHING, commands=(line,))) == ()
 
 
 @pytest.mark.parametrize(
@@ -217,15 +217,15 @@ def test_paths_and_bare_names_of_tools_count(golden: Sentences) -> None:
         tool_calls={"Read": 1, "canopy_query": 2, "mcp__canopy__canopy_query": 1, "bash": 1},
         tool_failures={},
     )
-    golden(*REACH.findings(outcome))
+    golden(*REACH.find_uses(outcome))
     failed = replace(outcome, paths=(), tool_failures={"canopy_query": 2})
-    assert REACH.findings(failed) == ()  # what is not there cannot be reached
+    assert REACH.find_uses(failed) == ()  # what is not there cannot be reached
 
 
 def test_what_is_kept_is_bounded() -> None:
     lines = tuple(f"/x/{n}/canopy-mcp {'y' * 3_900}" for n in range(200))
     programs = {f"p{n}": "m" * 400 for n in range(100)}
-    many = Reach(programs=programs).findings(replace(NOTHING, commands=tuple(programs)))
+    many = ForeignTools(programs=programs).find_uses(replace(NOTHING, commands=tuple(programs)))
     assert len(many) == 20
     assert max(map(len, many)) <= 300
     assert len(ran(";".join(lines))) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.retrieval.reach.packages import may_be_of_sdk, package_version
+from swarm_bench.retrieval.reach.packages import find_package_version, may_be_of_sdk
 
 
 def program(path: Path, text: str = "#!/bin/sh\nexit 1\n") -> Path:
@@ -46,20 +46,20 @@ def venv(tmp_path: Path) -> Path:
 
 
 def test_of_npm(npm: Path) -> None:
-    assert package_version("finder", [], str(npm / ".bin")) == "2.4.6-rc1"
+    assert find_package_version("finder", [], str(npm / ".bin")) == "2.4.6-rc1"
     script = str(npm / "@org" / "finder" / "dist" / "cli.js")
     node = program(npm.parent / "bin" / "node")
-    assert package_version(str(node), ["--no-warnings", script], None) == "2.4.6-rc1"
+    assert find_package_version(str(node), ["--no-warnings", script], None) == "2.4.6-rc1"
 
 
 def test_of_pip(venv: Path, tmp_path: Path) -> None:
-    assert package_version("graph", [], str(venv / "bin")) == "3.2.1"
+    assert find_package_version("graph", [], str(venv / "bin")) == "3.2.1"
     (tmp_path / "shims").mkdir()
     (tmp_path / "shims" / "graph").symlink_to(venv / "bin" / "graph")
-    assert package_version("graph", [], str(tmp_path / "shims")) == "3.2.1"
+    assert find_package_version("graph", [], str(tmp_path / "shims")) == "3.2.1"
     python = str(venv / "bin" / "python")
-    assert package_version(python, ["-I", "-m", "graph_module.server", "-m"], None) == "3.2.1"
-    assert package_version(python, ["server.py"], None) is None
+    assert find_package_version(python, ["-I", "-m", "graph_module.server", "-m"], None) == "3.2.1"
+    assert find_package_version(python, ["server.py"], None) is None
 
 
 def test_what_belongs_to_no_package_has_no_version(npm: Path, tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_what_belongs_to_no_package_has_no_version(npm: Path, tmp_path: Path) ->
     (npm / "broken" / "package.json").write_text("[")
     program(npm / "broken" / "cli.js")
     for command in ("sh", "no-such-program", str(npm / "broken" / "cli.js"), sys.executable):
-        assert package_version(command, [], "/usr/bin:/bin") is None
-    assert package_version(str(program(tmp_path / "plain")), [], None) is None
+        assert find_package_version(command, [], "/usr/bin:/bin") is None
+    assert find_package_version(str(program(tmp_path / "plain")), [], None) is None
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_the_version_of_a_launcher_is_not_that_of_what_it_launches(
 ) -> None:
     launcher, *args = line.split()
     (npm / ".bin" / launcher).symlink_to(npm / "@org" / "finder" / "dist" / "cli.js")
-    assert package_version(launcher, args, str(npm / ".bin")) == version
+    assert find_package_version(launcher, args, str(npm / ".bin")) == version
     (
         venv / "lib/python3.11/site-packages/graph-server-3.2.1.dist-info/entry_points.txt"
     ).write_text(f"[console_scripts]\n{launcher} = launcher:main\n")
     program(venv / "bin" / launcher, f"#!{venv}/bin/python\n")
-    assert package_version(launcher, args, str(venv / "bin")) == version
+    assert find_package_version(launcher, args, str(venv / "bin")) == version
 
 
 def test_what_an_sdk_says_where_nobody_gives_a_version(venv: Path, tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.retrieval.reach.outside import Reach
-from swarm_bench.retrieval.reach.reach import reach_of
-from swarm_bench.retrieval.reach.targets import address_of
+from swarm_bench.retrieval.reach.outside import ForeignTools
+from swarm_bench.retrieval.reach.reach import collect_foreign_tools
+from swarm_bench.retrieval.reach.targets import read_address
 from tests.builders.sessions import make_experiment
 
 VALUES = {"workspace": "/w/repo", "service_url": "", "canopy_mcp": "/venv/bin/my-canopy-mcp"}
@@ -43,9 +43,9 @@ def experiment() -> Experiment:
     return plain.model_copy(update={"modes": tuple(modes)})
 
 
-def reach(mode: str) -> Reach:
+def reach(mode: str) -> ForeignTools:
     files = ["src/a.py", ".shelf/map.json", ".graph"]
-    return reach_of(experiment(), mode, files, VALUES, {"TEAM": "shop"})
+    return collect_foreign_tools(experiment(), mode, files, VALUES, {"TEAM": "shop"})
 
 
 def test_a_baseline_may_reach_nothing_of_any_mode() -> None:
@@ -54,7 +54,10 @@ def test_a_baseline_may_reach_nothing_of_any_mode() -> None:
     assert not {"git", "sh", "flock"} & set(found.programs)
     assert found.folders == {".canopy": "canopy", ".graph": "graph"}  # .shelf is the repository's
     assert found.tools == {"canopy_query": "canopy", "graph_walk": "graph"}
-    service, far = address_of("http://127.0.0.1:3210"), address_of("https://mcp.example.org/shop")
+    service, far = (
+        read_address("http://127.0.0.1:3210"),
+        read_address("https://mcp.example.org/shop"),
+    )
     assert found.addresses == {service: "canopy-service", far: "graph"}
     assert found.canopy == "canopy"
 

@@ -88,8 +88,8 @@ def test_counts_that_the_transcripts_allow(
     verdict, word = expected
     found = finding(mode, swarm(feedback, service), trial(calls, tool_failures=failures))
     assert found.agreement == verdict
-    assert bool(found.why) is (word is not None)
-    assert word is None or any(word in sentence for sentence in found.why)
+    assert bool(found.reasons) is (word is not None)
+    assert word is None or any(word in sentence for sentence in found.reasons)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_call_that_nobody_answered_may_have_been_counted_or_not(
 ) -> None:
     found = finding(mode, swarm(feedback, service), trial(calls, tool_unanswered=calls))
     assert found.agreement == expected
-    golden(*found.why)
+    golden(*found.reasons)
 
 
 def test_beside_answered_calls_one_that_nobody_answered_widens_the_interval_by_one() -> None:
@@ -153,7 +153,7 @@ def test_there_may_be_more_counts_than_calls(
 ) -> None:
     found = finding(SERVICE, swarm((9, 0), (9, 0), agents=2), *trials, external=external)
     assert found.agreement == "explained"
-    assert all(word in sentence for sentence in found.why)
+    assert all(word in sentence for sentence in found.reasons)
     fewer = finding(SERVICE, swarm((0, 0), (0, 0), agents=2), *trials, external=external)
     assert fewer.agreement == "contradict"
 
@@ -165,7 +165,7 @@ def test_a_service_that_others_may_ask_never_agrees(counted: int) -> None:
     assert mine.agreement == ("agree" if counted == 6 else "contradict")
     shared = finding(SERVICE, record, trial({PACK: 6}), external=True)
     assert (shared.agreement, shared.moved) == ("explained", None)
-    (sentence,) = shared.why
+    (sentence,) = shared.reasons
     assert sentence.startswith(f"The service counted {counted} query requests")
     assert "nobody knows whose calls" in sentence
     assert finding(SERVICE, swarm((0, 0), (0, 0)), trial({}), external=True).agreement == "agree"
@@ -196,7 +196,7 @@ def test_counters_that_could_not_be_read_say_nothing() -> None:
     record = swarm(before={"feedback": {"query_events": 0}}, after=lost, difference=lost)
     found = finding(ALONE, record, trial({PACK: 1}))
     assert (found.agreement, found.moved) == (None, None)
-    assert "could not be read" in found.why[0]
+    assert "could not be read" in found.reasons[0]
     broken = {"feedback": {"query_events": None, "expand_events": None}}
     record = swarm(before=broken, after=broken, difference=broken)
     assert finding(ALONE, record, trial({PACK: 1})).agreement is None
@@ -208,7 +208,7 @@ def test_counters_that_went_down_are_not_compared(golden: Sentences) -> None:
     record = swarm(before=anew, after=anew, difference=anew)
     found = finding(SERVICE, record, trial({PACK: 1}), external=True)
     assert (found.agreement, found.moved) == (None, None)
-    golden(found.why[0])
+    golden(found.reasons[0])
     baseline = finding(BASELINE, record, trial({}), external=True)
     assert (baseline.agreement, baseline.moved) == (None, None)
 
@@ -222,9 +222,9 @@ def test_what_was_read_is_compared_and_what_was_not_is_said(golden: Sentences) -
     record = swarm(before=change, after=change, difference=change)
     found = finding(SERVICE, record, trial({PACK: 1}))
     assert found.agreement == "agree"
-    golden(*found.why)
+    golden(*found.reasons)
     # It is no contradiction beside one.
-    assert len(finding(SERVICE, record, trial({PACK: 3})).why) == 1
+    assert len(finding(SERVICE, record, trial({PACK: 3})).reasons) == 1
 
 
 def test_where_nothing_is_given_nothing_may_be_counted(golden: Sentences) -> None:
@@ -233,10 +233,10 @@ def test_where_nothing_is_given_nothing_may_be_counted(golden: Sentences) -> Non
     assert finding(BASELINE, quiet, trial({})) == Finding(agreement="agree", moved=False)
     asked = finding(BASELINE, swarm((2, 1), before=none), trial({}))
     assert (asked.agreement, asked.moved) == ("contradict", True)
-    golden(asked.why[0])
+    golden(asked.reasons[0])
     appeared = finding(BASELINE, swarm((0, 0), before=none), trial({}))
     assert (appeared.agreement, appeared.moved) == ("contradict", True)
-    assert "appeared" in appeared.why[0]
+    assert "appeared" in appeared.reasons[0]
     was_there = finding(BASELINE, swarm((0, 0)), trial({}))
     assert (was_there.agreement, was_there.moved) == ("agree", False)
 
@@ -253,7 +253,7 @@ def test_a_database_without_a_count_proves_no_use_by_agents_that_show_all_they_h
     for record in made:
         found = finding(BASELINE, record, clean, clean)
         assert (found.agreement, found.moved) == ("contradict", False)
-        assert "does not prove use" in found.why[0]
+        assert "does not prove use" in found.reasons[0]
         for other in (
             trial(None, retrieval=Treatment.NOT_GIVEN),
             trial({}, retrieval=Treatment.UNKNOWN),
@@ -270,7 +270,7 @@ def test_a_service_of_others_that_is_asked_beside_the_baseline_proves_nothing(
 ) -> None:
     found = finding(BASELINE, swarm(None, (2, 0)), trial({}), external=True)
     assert (found.agreement, found.moved) == ("contradict", False)
-    golden(found.why[0])
+    golden(found.reasons[0])
 
 
 def test_what_cannot_be_read_in_the_place_of_a_database_tells_nothing(golden: Sentences) -> None:
@@ -279,7 +279,7 @@ def test_what_cannot_be_read_in_the_place_of_a_database_tells_nothing(golden: Se
     unread: dict[str, Any] = {"feedback": {"query_events": None, "expand_events": None}}
     found = finding(BASELINE, swarm(before=none, after=unread, difference=none), trial(None))
     assert found.agreement == "contradict"
-    golden(found.why[0])
+    golden(found.reasons[0])
 
 
 @pytest.mark.parametrize(("before", "after"), [({}, {}), (None, {}), ({}, {"query_events": 2})])
@@ -291,5 +291,5 @@ def test_readings_that_failed_are_no_counts_of_0_and_no_file_that_appeared(
     )
     with_tool = finding(ALONE, record, trial({QUERY: 2}))
     assert (with_tool.agreement, with_tool.moved) == (None, None)
-    assert "could not be read" in with_tool.why[0]
+    assert "could not be read" in with_tool.reasons[0]
     assert finding(BASELINE, record, trial({})).agreement is None

@@ -5,7 +5,7 @@ import pytest
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode, SearchTool
 from swarm_bench.programs.canopy.mcp.server import TOOLS
-from swarm_bench.retrieval.witnesses.purposes import purpose
+from swarm_bench.retrieval.witnesses.purposes import find_purpose
 
 MODE = Mode(name="m", source="x")
 
@@ -54,7 +54,7 @@ def tool(name: str, *arguments: str) -> ToolSpec:
     ids=lambda value: value.name if isinstance(value, ToolSpec) else str(value),
 )
 def test_a_purpose_is_told_from_name_and_schema(spec: ToolSpec, expected: str | None) -> None:
-    assert purpose(MODE, spec) == expected
+    assert find_purpose(MODE, spec) == expected
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_a_purpose_is_told_from_name_and_schema(spec: ToolSpec, expected: str | 
     ids=lambda spec: spec.name,
 )
 def test_questions_to_the_code_are_searches(spec: ToolSpec) -> None:
-    assert purpose(MODE, spec) == "search"
+    assert find_purpose(MODE, spec) == "search"
 
 
 def test_canopys_own_tools_follow_from_the_same_rules() -> None:
     specs = [ToolSpec(name=one["name"], description="", schema=one["inputSchema"]) for one in TOOLS]
-    assert {spec.name: purpose(MODE, spec) for spec in specs} == {
+    assert {spec.name: find_purpose(MODE, spec) for spec in specs} == {
         "canopy_query": "search",
         "canopy_evidence_pack": "search",
         "canopy_expand": "read",
@@ -105,6 +105,6 @@ def test_canopys_own_tools_follow_from_the_same_rules() -> None:
 
 def test_the_file_of_a_mode_has_the_first_word() -> None:
     named = MODE.model_copy(update={"search": SearchTool(tool="index_peek", arguments={})})
-    assert purpose(MODE, tool("index_peek", "of")) == "other"
-    assert purpose(named, tool("index_peek", "of")) == "search"
-    assert purpose(named, tool("index_poke", "of")) == "other"
+    assert find_purpose(MODE, tool("index_peek", "of")) == "other"
+    assert find_purpose(named, tool("index_peek", "of")) == "search"
+    assert find_purpose(named, tool("index_poke", "of")) == "other"

@@ -6,7 +6,7 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.records import Evidence, Treatment
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.mode_parts import Purpose
-from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, treatment
+from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, is_of_server, label_trial
 from tests.builders.golden import Sentences
 
 QUERY = "mcp__canopy__canopy_query"
@@ -80,7 +80,7 @@ IN_VAIN: dict[str, Any] = {"tool_calls": {QUERY: 1}, "tool_failures": {QUERY: 1}
     ],
 )
 def test_labels(given: list[str], seen: dict[str, Any], label: Treatment) -> None:
-    assert treatment(given, Outcome(cause=Cause.FINISHED, **seen))[0] is label
+    assert label_trial(given, Outcome(cause=Cause.FINISHED, **seen))[0] is label
 
 
 STATUS, LIST = "mcp__canopy__canopy_status", "mcp__canopy__list_files"
@@ -102,7 +102,7 @@ def test_only_a_call_that_retrieves_is_use(
 ) -> None:
     seen: dict[str, Any] = {"servers": CONNECTED, "tool_calls": calls, "tool_failures": failures}
     shown = Outcome(cause=Cause.FINISHED, **seen)
-    found, rests_on = treatment(["canopy"], shown, PURPOSES)
+    found, rests_on = label_trial(["canopy"], shown, PURPOSES)
     assert (found, rests_on.retrieved) == (label, retrieved)
     answered = {tool for tool, number in calls.items() if number > failures.get(tool, 0)}
     assert set(rests_on.others) == answered & {STATUS}
@@ -113,12 +113,12 @@ def test_only_a_call_that_retrieves_is_use(
 
 def test_a_name_with_what_a_tool_cannot_be_called_has_its_purpose() -> None:
     shown = Outcome(cause=Cause.FINISHED, tool_calls={"mcp__my_server__status.now": 1})
-    label, _ = treatment(["my.server"], shown, {"mcp__my_server__status_now": "other"})
+    label, _ = label_trial(["my.server"], shown, {"mcp__my_server__status_now": "other"})
     assert label is Treatment.UNUSED
 
 
 def evidence(given: list[str], **seen: Any) -> Evidence:
-    return treatment(given, Outcome(cause=Cause.FINISHED, **seen))[1]
+    return label_trial(given, Outcome(cause=Cause.FINISHED, **seen))[1]
 
 
 def test_what_nobody_shows_is_missing_and_not_nothing() -> None:
@@ -151,7 +151,9 @@ def test_of_several_servers_each_is_told() -> None:
         "tools_offered": ("Read", tool),
         "tool_calls": {tool: 3},
     }
-    label, found = treatment(given, Outcome(cause=Cause.FINISHED, tool_failures={tool: 1}, **seen))
+    label, found = label_trial(
+        given, Outcome(cause=Cause.FINISHED, tool_failures={tool: 1}, **seen)
+    )
     assert label is Treatment.USED
     assert found == Evidence(connected=("my.files",), offered=1, calls=3, failed=1, start="agree")
 
@@ -176,7 +178,7 @@ def test_foreign_tools_are_named_unless_their_server_is() -> None:
 def test_a_tool_that_an_agent_only_imagined_contaminates_nothing(golden: Sentences) -> None:
     seen: dict[str, Any] = {"servers": {}, "tool_calls": {QUERY: 2}, "tool_failures": {QUERY: 2}}
     outcome = Outcome(cause=Cause.FINISHED, tools_offered=("Read",), **seen)
-    label, found = treatment([], outcome)
+    label, found = label_trial([], outcome)
     assert label is Treatment.NOT_GIVEN
     assert found.foreign == ()
     golden(*found.why)
@@ -208,9 +210,9 @@ def test_the_start_event_is_held_against_the_transcript(
 
 
 def test_calls_that_nobody_shows_are_missing() -> None:
-    assert mcp_calls(Outcome(cause=Cause.FINISHED)) is None
-    assert mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={"Read": 2})) == 0
-    assert mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={QUERY: 2, "Read": 1})) == 2
+    assert count_mcp_calls(Outcome(cause=Cause.FINISHED)) is None
+    assert count_mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={"Read": 2})) == 0
+    assert count_mcp_calls(Outcome(cause=Cause.FINISHED, tool_calls={QUERY: 2, "Read": 1})) == 2
 
 
 @pytest.mark.parametrize(

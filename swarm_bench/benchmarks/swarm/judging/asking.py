@@ -9,8 +9,8 @@ from hashlib import sha256
 import anyio
 
 from swarm_bench.analysis.comparison.judging import Judge, Pair
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
-from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
+from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
+from swarm_bench.benchmarks.swarm.judging.question import find_verdict, write_question
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, Turn
@@ -33,7 +33,7 @@ _SAME = Completion(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class JudgeQuestion:
     """A pair of answers in one order, as a judge is asked about it."""
 
     pair: Pair
@@ -48,7 +48,9 @@ class Question:
         return sha256(self.text.encode("utf-8", "replace")).hexdigest()
 
 
-def questions(about: str, pair: Pair, of_mode: str, of_reference: str) -> tuple[Question, Question]:
+def make_questions(
+    instruction: str, pair: Pair, of_mode: str, of_reference: str
+) -> tuple[JudgeQuestion, JudgeQuestion]:
     """Make the two questions on a pair from its answers, which are blinded. `about` says what they
     are of, and what is asked."""
     task, same = pair.of_mode.task, of_mode == of_reference
@@ -57,14 +59,16 @@ def questions(about: str, pair: Pair, of_mode: str, of_reference: str) -> tuple[
         ("reference", of_reference, of_mode),
     )
     first, second = (
-        Question(pair=pair, first=side, text=question(about, task, *texts), same=same)
+        JudgeQuestion(
+            pair=pair, first=side, text=write_question(instruction, task, *texts), same=same
+        )
         for side, *texts in sides
     )
     return first, second
 
 
 @dataclass(kw_only=True)
-class Asking:
+class JudgeClient:
     """Questions that are put to a judge, a few at a time."""
 
     judge: Judge
@@ -75,42 +79,42 @@ class Asking:
     price: Price | None = None
     """Of its model; `None` where no table has it."""
     failures: list[ModelFailed] = field(default_factory=list)
-    _in_a_row: int = 0
+    _failures_in_a_row: int = 0
     _refusal: NotAuthorized | UsageError | None = None
 
-    async def ask(self, model: LanguageModel, asked: Sequence[Question]) -> None:
+    async def ask(self, model: LanguageModel, questions: Sequence[JudgeQuestion]) -> None:
         """Ask them all. What fails stays open; several failures in a row end it. Raises what would
         fail every time: `NotAuthorized` and `UsageError`."""
         limiter = anyio.CapacityLimiter(AT_ONCE)
         async with anyio.create_task_group() as group:
 
-            async def ask_one(one_question: Question) -> None:
+            async def ask_one(question: JudgeQuestion) -> None:
                 async with limiter:
-                    await self._ask(model, one_question)
-                if self._refusal or self._in_a_row >= _MOST_FAILURES:
+                    await self._ask(model, question)
+                if self._refusal or self._failures_in_a_row >= _MOST_FAILURES:
                     group.cancel_scope.cancel()
 
-            for one_question in asked:
-                group.start_soon(ask_one, one_question)
+            for question in questions:
+                group.start_soon(ask_one, question)
         if self._refusal:
             raise self._refusal
 
-    async def _ask(self, model: LanguageModel, asked: Question) -> None:
-        began = time.monotonic()
+    async def _ask(self, model: LanguageModel, question: JudgeQuestion) -> None:
+        start_time = time.monotonic()
         try:
-            reply = _SAME if asked.same else await model.complete(_ask(asked))
+            reply = _SAME if question.same else await model.complete(_make_request(question))
         except ModelFailed as error:
             self.failures.append(error)
-            self._in_a_row += 1
+            self._failures_in_a_row += 1
             return
         except (NotAuthorized, UsageError) as error:
             self._refusal = error
             return
-        self._in_a_row = 0
-        self.keep(self._verdict(asked, reply, time.monotonic() - began))
+        self._failures_in_a_row = 0
+        self.keep(self._make_verdict(question, reply, time.monotonic() - start_time))
 
-    def _verdict(self, asked: Question, reply: Completion, seconds: float) -> Verdict:
-        mode, reference = asked.pair.of_mode, asked.pair.of_reference
+    def _make_verdict(self, question: JudgeQuestion, reply: Completion, seconds: float) -> Verdict:
+        mode, reference = question.pair.of_mode, question.pair.of_reference
         model, url = self.judge
         return Verdict(
             mode=mode.mode,
@@ -122,36 +126,36 @@ class Asking:
             attempt=mode.attempt,
             reference_trial=reference.trial,
             reference_attempt=reference.attempt,
-            first=asked.first,
+            first=question.first,
             model=model,
             url=url,
-            prompt=asked.digest,
-            verdict=verdict_of(reply),
+            prompt=question.digest,
+            verdict=read_verdict(reply),
             reply=self.clean(reply.text)[-_LONGEST_REPLY:],
             requests=1 if reply.requests is None else reply.requests,
             input_tokens=reply.usage.input,
             cache_read=reply.usage.cache_read,
             output_tokens=reply.usage.output,
-            cost=_cost(self.price, reply),
+            cost=_compute_cost(self.price, reply),
             price_table=self.price.table if self.price else None,
             seconds=round(seconds, 3),
             asked_at=datetime.now(UTC),
         )
 
 
-def verdict_of(reply: Completion) -> Choice | None:
+def read_verdict(reply: Completion) -> Choice | None:
     """Read the verdict of a reply; what a judge thinks aloud has none."""
     if reply.finish in _NO_VERDICT:
         return None
-    return verdict_in(without_thoughts(reply, "chat").text)
+    return find_verdict(drop_thoughts(reply, "chat").text)
 
 
-def _cost(listed: Price | None, reply: Completion) -> float | None:
+def _compute_cost(price: Price | None, reply: Completion) -> float | None:
     if not reply.requests:
         return 0.0
     stated = reply.usage.can_be_of_text or not reply.text
-    return listed.of(reply.usage) if listed and stated else None
+    return price.of(reply.usage) if price and stated else None
 
 
-def _ask(asked: Question) -> Ask:
-    return Ask(prompt=(Turn(role="user", text=asked.text),))
+def _make_request(question: JudgeQuestion) -> Ask:
+    return Ask(prompt=(Turn(role="user", text=question.text),))

@@ -17,7 +17,7 @@ _FOLDER = re.compile(
 COMPOUND = re.compile(r"[_-]|[a-z][A-Z]|\d")
 
 
-def blinded(text: str, names: Iterable[str], neutral: str = _NEUTRAL) -> str:
+def blind(text: str, names: Iterable[str], neutral: str = _NEUTRAL) -> str:
     """Replace the names, also where they begin a longer one, and the folders that agents worked in.
     Words of paths and of files stay: they are the repository's."""
     longest = sorted({name for name in names if len(name) >= _SHORTEST}, key=len, reverse=True)
@@ -29,17 +29,17 @@ def blinded(text: str, names: Iterable[str], neutral: str = _NEUTRAL) -> str:
     return re.sub(spelt, neutral, text, flags=re.IGNORECASE)
 
 
-def names_of(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset[str]:
+def find_names(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset[str]:
     """Name the servers, tools and retrieval programs of a session. A tool whose name is a plain
     word, as `search`, gives nothing away and stays."""
     servers = {server for mode in experiment.modes for server in mode.servers}
-    called = {name for trial in trials for name in trial.tool_calls or ()}
-    offered = {name for tools in experiment.tool_purposes.values() for name in tools}
-    tools = {name for name in called | offered if _server_of(name, servers)}
-    bare = {name.removeprefix("mcp__").partition("__")[2] for name in tools}
+    called_tools = {name for trial in trials for name in trial.tool_calls or ()}
+    offered_tools = {name for tools in experiment.tool_purposes.values() for name in tools}
+    tools = {name for name in called_tools | offered_tools if _names_server(name, servers)}
+    bare_names = {name.removeprefix("mcp__").partition("__")[2] for name in tools}
     programs = {program.name for program in experiment.retrieval.values()}
-    return frozenset(servers | tools | programs | set(filter(COMPOUND.search, bare)))
+    return frozenset(servers | tools | programs | set(filter(COMPOUND.search, bare_names)))
 
 
-def _server_of(tool: str, servers: Iterable[str]) -> bool:
+def _names_server(tool: str, servers: Iterable[str]) -> bool:
     return any(server and server in tool for server in servers)

@@ -46,21 +46,21 @@ _LONGEST_END = 1_000
 _MARKS = re.compile(r"^\ufeff|(?:\s*(?:<\|[\w ]{1,40}\|>|</s>))+\s*$")
 
 
-def question(about: str, task: str, first: str, second: str) -> str:
+def write_question(instruction: str, task: str, first: str, second: str) -> str:
     """Write it. The mark stands in none of the texts, so that none can end its part."""
-    texts = {"task": _shown(task), "first": _shown(first), "second": _shown(second)}
+    texts = {"task": _shorten(task), "first": _shorten(first), "second": _shorten(second)}
     mark = ""
     while not mark or any(mark in text for text in texts.values()):
         mark = sha256("\0".join([mark, *texts.values()]).encode()).hexdigest()[:16]
-    return _QUESTION.format(about=about, mark=mark, **texts)
+    return _QUESTION.format(about=instruction, mark=mark, **texts)
 
 
-def verdict_in(reply: str) -> Choice | None:
+def find_verdict(reply: str) -> Choice | None:
     """Read the last line of a reply; `None` where it is no verdict and nothing else. A mark of its
     end, as servers leave it, is none of its words."""
     last = _MARKS.sub("", reply.rstrip()[-_LONGEST_END:]).rstrip().rpartition("\n")[2].strip()
     return next((choice for choice in get_args(Choice) if choice == last), None)
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + _CUT

@@ -6,25 +6,25 @@ from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
 
 
-def _null(trial: TrialRecord) -> bool:
+def _is_null(trial: TrialRecord) -> bool:
     return (trial.result_lines or 0) <= 1
 
 
-def _grounded(trial: TrialRecord) -> bool | None:
+def _is_grounded(trial: TrialRecord) -> bool | None:
     return False if trial.result_lines is None else trial.grounded
 
 
-def _exists(trial: TrialRecord) -> bool | None:
+def _names_existing(trial: TrialRecord) -> bool | None:
     if trial.result_lines is None:
         return False
     return None if trial.references_existing is None else trial.references_existing >= 3
 
 
-def _structured(trial: TrialRecord) -> bool | None:
+def _is_structured(trial: TrialRecord) -> bool | None:
     return False if trial.result_lines is None else trial.structured
 
 
-WRITTEN = (
+ANSWER_METRICS = (
     Metric(
         key="null_results",
         title="Null/empty results",
@@ -32,7 +32,7 @@ WRITTEN = (
         style=Style.WHOLE,
         definition="Trials without an answer, or with one of a single line.",
         better=Better.LOWER,
-        read=_null,
+        read=_is_null,
         row=Row(table=ANSWERS, how=How.NUMBER),
     ),
     Metric(
@@ -51,7 +51,7 @@ WRITTEN = (
             definition="Answers with at least 3 file references (e.g. foo/bar.ts), repetitions "
             "included, as canopy's script counts them; it also counts names of files that do not "
             "exist. A trial without an answer is not grounded.",
-            read=_grounded,
+            read=_is_grounded,
         ),
     ),
     Metric(
@@ -61,7 +61,7 @@ WRITTEN = (
         style=Style.AVERAGE,
         definition="Answers that name at least 3 different files of the workspace.",
         better=Better.HIGHER,
-        read=_exists,
+        read=_names_existing,
         relative=False,
         row=Row(table=ANSWERS, how=How.SHARE),
     ),
@@ -114,7 +114,7 @@ WRITTEN = (
             title="Structured outputs",
             definition="Answers with at least 3 headings and at least 5 bullets or 1 code fence; "
             "comments inside fences are not headings. A trial without an answer is not structured.",
-            read=_structured,
+            read=_is_structured,
         ),
     ),
 )

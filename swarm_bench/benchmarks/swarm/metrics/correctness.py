@@ -18,7 +18,7 @@ _FACTS_ELSEWHERE = f"fact_share{ELSEWHERE}"
 _NONE: Mapping[str, StoredScore] = MappingProxyType({})
 
 
-def scored(key: str) -> ReadTrial:
+def read_score(key: str) -> ReadTrial:
     """Read a score by its key."""
 
     def read(trial: TrialRecord) -> float | None:
@@ -28,7 +28,7 @@ def scored(key: str) -> ReadTrial:
     return read
 
 
-def _score(scores: Mapping[str, StoredScore], key: str) -> float | None:
+def _find_number(scores: Mapping[str, StoredScore], key: str) -> float | None:
     value = scores.get(key)
     return None if isinstance(value, str) else value
 
@@ -44,13 +44,13 @@ def is_right(trial: TrialRecord) -> bool | None:
 
 
 def _matches_all(scores: Mapping[str, StoredScore]) -> bool | None:
-    share, elsewhere = _score(scores, "fact_share"), _score(scores, _FACTS_ELSEWHERE)
+    share, elsewhere = _find_number(scores, "fact_share"), _find_number(scores, _FACTS_ELSEWHERE)
     if share is None or elsewhere is None:  # there is no other task with facts
         return None if share is None else share == 1
     return share > 0.5 and round(share + elsewhere, 9) == 1
 
 
-def _share(key: str, title: str, definition: str, part: KeyPart = "files") -> Metric:
+def _make_share(key: str, title: str, definition: str, part: KeyPart = "files") -> Metric:
     """Declare a score between 0 and 1 of an answer, whose mean over tasks is a row."""
     return Metric(
         key=key,
@@ -59,7 +59,7 @@ def _share(key: str, title: str, definition: str, part: KeyPart = "files") -> Me
         style=Style.FRACTION,
         definition=definition,
         better=Better.HIGHER,
-        read=scored(key),
+        read=read_score(key),
         relative=False,
         of_failed=True,
         row=Row(table=CORRECTNESS, how=How.TASK_MEAN),
@@ -67,7 +67,9 @@ def _share(key: str, title: str, definition: str, part: KeyPart = "files") -> Me
     )
 
 
-def _count(key: str, title: str, definition: str, better: Better | None = Better.LOWER) -> Metric:
+def _make_count(
+    key: str, title: str, definition: str, better: Better | None = Better.LOWER
+) -> Metric:
     """Declare a count of references, whose total is a row."""
     return Metric(
         key=key,
@@ -76,7 +78,7 @@ def _count(key: str, title: str, definition: str, better: Better | None = Better
         style=Style.WHOLE,
         definition=f"{definition} ({key}).",
         better=better,
-        read=scored(key),
+        read=read_score(key),
         relative=False,
         row=Row(table=ANSWERS, how=How.TOTAL),
     )
@@ -89,7 +91,7 @@ _ELSEWHERE: tuple[tuple[str, str, KeyPart], ...] = (
 )
 OF_KEYS = (
     replace(
-        _share(
+        _make_share(
             "file_recall",
             "Recall (files)",
             "Share of the key's files that the answer names, among its first files: as many as "
@@ -127,14 +129,14 @@ OF_KEYS = (
         page="Right answer",
         keyed="any",
     ),
-    _share(
+    _make_share(
         "file_precision",
         "Precision (files)",
         "Share of the files that the answer names that are in the key. An answer without any has "
         "none. A key of a change may lack files that are right too, so compare modes by it.",
     ),
-    _share("file_f1", "F1 (files)", "The harmonic mean of recall and precision of files."),
-    _share(
+    _make_share("file_f1", "F1 (files)", "The harmonic mean of recall and precision of files."),
+    _make_share(
         "file_ndcg",
         "nDCG (files)",
         "How early the answer names the key's files: 1 where they stand before all others.",
@@ -147,24 +149,24 @@ OF_KEYS = (
         definition="Its place among the files that the answer names, from 1; the median. An answer "
         "that names no right one is counted as missing.",
         better=Better.LOWER,
-        read=scored("file_first_rank"),
+        read=read_score("file_first_rank"),
         relative=False,
         row=Row(table=CORRECTNESS, how=How.MEDIAN),
         keyed="files",
     ),
-    _share(
+    _make_share(
         "symbol_recall",
         "Recall (symbols)",
         "Share of the key's functions, classes and methods that the answer names.",
         "symbols",
     ),
-    _share(
+    _make_share(
         "symbol_precision",
         "Precision (symbols)",
         "Share of those that the answer names that are in the key.",
         "symbols",
     ),
-    _share(
+    _make_share(
         "fact_share",
         "Facts",
         "Share of the key's facts that the answer matches, less the share of the other tasks' "
@@ -174,7 +176,7 @@ OF_KEYS = (
     ),
     *(
         replace(
-            _share(
+            _make_share(
                 f"{key}{ELSEWHERE}",
                 title,
                 f"Share of the {part} in the keys of other tasks that the answer has too: tasks "
@@ -218,12 +220,16 @@ CITED = (
         definition="Of the files, lines and symbols that an answer points to, those that are not "
         "there: the mean over tasks of the answers that point to any (invented_share).",
         better=Better.LOWER,
-        read=scored("invented_share"),
+        read=read_score("invented_share"),
         relative=False,
         row=Row(table=ANSWERS, how=How.TASK_MEAN),
     ),
-    _count("citations", "References", "Files, lines and symbols that the answers point to", None),
-    _count("citations_invented", "References to nothing", "Those whose file does not exist"),
-    _count("lines_invented", "Lines that do not exist", "Those beyond the end of their file"),
-    _count("symbols_misplaced", "Symbols elsewhere", "Those whose symbol is not in their file"),
+    _make_count(
+        "citations", "References", "Files, lines and symbols that the answers point to", None
+    ),
+    _make_count("citations_invented", "References to nothing", "Those whose file does not exist"),
+    _make_count("lines_invented", "Lines that do not exist", "Those beyond the end of their file"),
+    _make_count(
+        "symbols_misplaced", "Symbols elsewhere", "Those whose symbol is not in their file"
+    ),
 )

@@ -286,27 +286,27 @@ _SERVICE = (
 Entries = Iterable[tuple[str, str, str]]
 
 
-def _keys(entries: Entries) -> tuple[Key, ...]:
+def _make_keys(entries: Entries) -> tuple[Key, ...]:
     return tuple(Key(key=key, unit=unit, definition=text) for key, unit, text in entries)
 
 
-def _keys_of(kind: type[Stored], entries: Entries) -> tuple[Key, ...]:
+def _list_keys(kind: type[Stored], entries: Entries) -> tuple[Key, ...]:
     """Return those of a line, in its order."""
-    meanings = {entry.key: entry for entry in _keys(entries)}
+    meanings = {entry.key: entry for entry in _make_keys(entries)}
     keys = []
     for key, field in kind.model_fields.items():
-        beside = next((it for it in field.metadata if isinstance(it, Meaning)), None)
-        meaning = beside or meanings.get(key) or METRICS[key]
+        declared = next((note for note in field.metadata if isinstance(note, Meaning)), None)
+        meaning = declared or meanings.get(key) or METRICS[key]
         keys.append(Key(key=key, unit=meaning.unit, definition=meaning.definition))
     return tuple(keys)
 
 
-TRIAL_KEYS = _keys_of(TrialRecord, _TRIAL)
-EVIDENCE_KEYS = _keys_of(Evidence, _EVIDENCE)
-SWARM_KEYS = _keys_of(SwarmRecord, _SWARM)
-OVERHEAD_KEYS = _keys_of(Overhead, _OVERHEAD)
-FEEDBACK_KEYS = _keys(_FEEDBACK)
-SERVICE_KEYS = _keys(_SERVICE)
+TRIAL_KEYS = _list_keys(TrialRecord, _TRIAL)
+EVIDENCE_KEYS = _list_keys(Evidence, _EVIDENCE)
+SWARM_KEYS = _list_keys(SwarmRecord, _SWARM)
+OVERHEAD_KEYS = _list_keys(Overhead, _OVERHEAD)
+FEEDBACK_KEYS = _make_keys(_FEEDBACK)
+SERVICE_KEYS = _make_keys(_SERVICE)
 RATIOS: tuple[Metric, ...] = tuple(
     replace(metric, unit="ratio", definition=f"{metric.key} of a trial.")
     for metric in METRICS.named(COMPARED)

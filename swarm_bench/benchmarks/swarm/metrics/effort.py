@@ -9,7 +9,7 @@ ANSWERS = "Answers"
 _ENDED_WELL = {None, Status.COMPLETED}
 
 
-def succeeded(trial: TrialRecord) -> bool | None:
+def has_succeeded(trial: TrialRecord) -> bool | None:
     """Whether the trial ended by itself with an answer of more than one line."""
     if trial.status not in _ENDED_WELL or (trial.result_lines or 0) <= 1:
         return False
@@ -26,7 +26,7 @@ EFFORT = (
         definition="Trials that ended by themselves with an answer of more than one line, in fewer "
         "turns than the budget. It says nothing about whether the answer is right.",
         better=Better.HIGHER,
-        read=succeeded,
+        read=has_succeeded,
         relative=False,
         row=Row(table=ANSWERS, how=How.SHARE),
     ),

@@ -11,28 +11,28 @@ from swarm_bench.core.registry import Plugin
 from swarm_bench.core.roles.metric_reader import guarded_metric
 
 
-def registered_metrics() -> Metrics:
+def load_metrics() -> Metrics:
     """Load the metrics that packages register as `swarm_bench.metrics`, behind those that come with
     the benchmark. One that cannot be used is omitted, and a sentence says so."""
     try:
         plugins = registry.plugins("metrics")
     except ConfigError as error:
         return replace(METRICS, omitted=(f"No metric of a package is shown: {error}.",))
-    return with_plugins(METRICS, plugins)
+    return add_plugins(METRICS, plugins)
 
 
-def with_plugins(metrics: Metrics, plugins: Iterable[Plugin]) -> Metrics:
+def add_plugins(metrics: Metrics, plugins: Iterable[Plugin]) -> Metrics:
     """Add the metrics of the plugins, each of which may name those before it."""
     for plugin in plugins:
         try:
-            metrics = replace(metrics, all=(*metrics, _loaded(plugin, metrics)))
+            metrics = replace(metrics, all=(*metrics, _load(plugin, metrics)))
         except ConfigError as error:
             omitted = f"The metric {plugin.name} of {plugin.distribution} is omitted: {error}."
             metrics = replace(metrics, omitted=(*metrics.omitted, omitted))
     return metrics
 
 
-def _loaded(plugin: Plugin, metrics: Metrics) -> Metric:
+def _load(plugin: Plugin, metrics: Metrics) -> Metric:
     """Load one; raise `ConfigError` with a clause when it cannot be shown beside the others."""
     metric = registry.load("metrics", plugin.name)
     if not isinstance(metric, Metric):
@@ -43,7 +43,7 @@ def _loaded(plugin: Plugin, metrics: Metrics) -> Metric:
         raise ConfigError("it asks for ratios, and is not relative")
     if metric.key in metrics:
         raise ConfigError(f"its key {metric.key!r} is that of another metric")
-    beside = metric.column.beside if metric.column else ""
-    if beside and beside not in metrics:
-        raise ConfigError(f"its column stands beside {beside!r}, which is no metric")
+    neighbour = metric.column.beside if metric.column else ""
+    if neighbour and neighbour not in metrics:
+        raise ConfigError(f"its column stands beside {neighbour!r}, which is no metric")
     return guarded_metric(metric)

@@ -1,6 +1,6 @@
 """The metrics of what the agents had before them: what their tools showed of the key's files."""
 
-from swarm_bench.benchmarks.swarm.metrics.correctness import scored
+from swarm_bench.benchmarks.swarm.metrics.correctness import read_score
 from swarm_bench.core.metric import Better, How, Metric, Row, Style
 
 SEEING = "What the agents saw"
@@ -19,7 +19,7 @@ _FIRST = (
     ("seen_first_tokens", "Tokens to the first right file", "tokens", Style.WHOLE),
 )
 
-SHOWN = (
+SEEING_METRICS = (
     *(
         Metric(
             key=key,
@@ -28,7 +28,7 @@ SHOWN = (
             style=Style.FRACTION,
             definition=f"{definition} The mean over tasks by their weight.",
             better=Better.HIGHER,
-            read=scored(key),
+            read=read_score(key),
             relative=False,
             row=Row(table=SEEING, how=How.TASK_MEAN),
             keyed="files",
@@ -44,7 +44,7 @@ SHOWN = (
             definition="Until a tool call had shown a file of the key; the median. A trial in "
             f"which none did is counted as missing ({key}).",
             better=Better.LOWER,
-            read=scored(key),
+            read=read_score(key),
             relative=False,
             row=Row(table=SEEING, how=How.MEDIAN),
             keyed="files",
@@ -59,7 +59,7 @@ SHOWN = (
         definition="Files of the key that a tool call showed and the answer does not name: the "
         "mean over tasks (seen_not_named).",
         better=Better.LOWER,
-        read=scored("seen_not_named"),
+        read=read_score("seen_not_named"),
         relative=False,
         row=Row(table=SEEING, how=How.TASK_MEAN),
         keyed="files",

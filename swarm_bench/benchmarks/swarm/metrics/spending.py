@@ -7,11 +7,11 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 
 
-def _out_of_turns(trial: TrialRecord) -> bool | None:
+def _is_out_of_turns(trial: TrialRecord) -> bool | None:
     return None if trial.cause is None else trial.cause is Cause.MAX_TURNS
 
 
-SPENT = (
+SPENDING_METRICS = (
     Metric(
         key="total_tokens",
         title="Reported tokens",
@@ -216,7 +216,7 @@ SPENT = (
         style=Style.WHOLE,
         definition="Trials that the turn limit ended before they had an answer (error_max_turns).",
         better=Better.LOWER,
-        read=_out_of_turns,
+        read=_is_out_of_turns,
         row=Row(table=SPENDING, how=How.NUMBER),
     ),
 )

@@ -9,7 +9,7 @@ from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 RETRIEVAL = "Retrieval"
 
 
-def _used(trial: TrialRecord) -> bool | None:
+def _is_used(trial: TrialRecord) -> bool | None:
     if trial.retrieval in {None, Treatment.UNKNOWN}:
         return None
     return trial.retrieval is Treatment.USED
@@ -23,7 +23,7 @@ TOOL_USE = (
         style=Style.AVERAGE,
         definition="Trials in which a call of a tool of the mode that retrieves was answered "
         "without an error (retrieval: used).",
-        read=_used,
+        read=_is_used,
         relative=False,
         row=Row(table=RETRIEVAL, how=How.SHARE),
         tool_only=True,

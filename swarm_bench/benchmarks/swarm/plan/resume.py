@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from operator import attrgetter
 
-from swarm_bench.benchmarks.swarm.plan.blocks import with_more
+from swarm_bench.benchmarks.swarm.plan.blocks import extend_blocks
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.options import SCOPES
 from swarm_bench.core.errors import UsageError
@@ -14,7 +14,7 @@ from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.continuing import check_kept, check_runs, check_same
 
 
-def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
+def extend(old: Experiment, new: Experiment, recorded_ids: Collection[str | None]) -> Experiment:
     """Extend the experiment `old` by the runs, tasks and modes that only `new` has.
 
     `recorded` are the ids of trials with a record, `None` where one has none. Raises `UsageError`
@@ -22,9 +22,9 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
     """
     _check_same(old, new)
     old_modes = {mode.name for mode in old.modes}
-    kept = {mode.name: mode for mode in new.modes}  # with the secrets that are not stored
+    new_modes = {mode.name: mode for mode in new.modes}  # with the secrets that are not stored
     modes = (
-        *(kept.get(mode.name, mode) for mode in old.modes),
+        *(new_modes.get(mode.name, mode) for mode in old.modes),
         *(mode for mode in new.modes if mode.name not in old_modes),
     )
     grown = old.model_copy(
@@ -35,22 +35,24 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
             "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,
             "prices": new.prices,  # with those of `old`, and models that it did not have
-            "repository": continued(old.repository, new.repository, any_recorded=bool(recorded)),
+            "repository": continue_repository(
+                old.repository, new.repository, any_recorded=bool(recorded_ids)
+            ),
             "runs": new.runs,
             "service_url": new.service_url,
-            "settings": merged_settings(old, new),
-            "suite": _suite(old, new),
-            "tasks": _tasks(old, new),
+            "settings": merge_settings(old, new),
+            "suite": _name_suite(old, new),
+            "tasks": _merge_tasks(old, new),
         }
     )
     size = new.settings.get("block_size")
-    grown = with_more(old, grown, size.value if size else None)
+    grown = extend_blocks(old, grown, size.value if size else None)
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
         raise UsageError(
             "A session whose tasks go round among its agents cannot be given more tasks; "
             "start a new one, without --agents if tasks are to be added later"
         )
-    _keep_records(grown, recorded)
+    _check_records(grown, recorded_ids)
     return grown
 
 
@@ -73,7 +75,7 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
         check_same("agents", [], new["agents"].value)
 
 
-def with_back_ends(
+def add_back_ends(
     experiment: Experiment,
     back_ends: Mapping[str, Program],
     purposes: Mapping[str, Mapping[str, Purpose | None]],
@@ -91,13 +93,13 @@ def with_back_ends(
     )
 
 
-def check_back_ends(stored: Mapping[str, Program], back_ends: Mapping[str, Program]) -> None:
+def check_back_ends(old_programs: Mapping[str, Program], back_ends: Mapping[str, Program]) -> None:
     """Raise `UsageError` when a mode has another tool than is stored."""
     for mode, now in back_ends.items():
-        then = stored.get(mode, now)
-        if now.label != then.label:
+        previous = old_programs.get(mode, now)
+        if now.label != previous.label:
             raise UsageError(
-                f"{mode} ran with {then.label} when the session began, and now there is "
+                f"{mode} ran with {previous.label} when the session began, and now there is "
                 f"{now.label}; bring the old one back, or start a new session"
             )
 
@@ -145,7 +147,7 @@ def bring_back(repository: Repository) -> str:
     return f"{commit}, with the same uncommitted changes" if repository.dirty else commit
 
 
-def continued(old: Repository, new: Repository, *, any_recorded: bool) -> Repository:
+def continue_repository(old: Repository, new: Repository, *, any_recorded: bool) -> Repository:
     """Return the repository as the session had it, with what clones do not have from now on.
     Where files with answer keys were not looked for before, its trials had them."""
     answers = tuple(dict.fromkeys((*(old.answers or ()), *(new.answers or ()))))
@@ -158,18 +160,18 @@ def continued(old: Repository, new: Repository, *, any_recorded: bool) -> Reposi
     return old.model_copy(update=update)
 
 
-def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
-    asked = {task.id: (task.prompt, task.commit) for task in old.tasks}
+def _merge_tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
+    old_questions = {task.id: (task.prompt, task.commit) for task in old.tasks}
     for task in new.tasks:
-        if task.id in asked and asked[task.id] != (task.prompt, task.commit):
+        if task.id in old_questions and old_questions[task.id] != (task.prompt, task.commit):
             raise UsageError(
                 f"The task {task.id!r} asks something else, or on another commit, than when the "
                 "session began; give the new question a new id"
             )
-    return (*old.tasks, *(task for task in new.tasks if task.id not in asked))
+    return (*old.tasks, *(task for task in new.tasks if task.id not in old_questions))
 
 
-def merged_settings(old: AnyExperiment, new: AnyExperiment) -> dict[str, Setting]:
+def merge_settings(old: AnyExperiment, new: AnyExperiment) -> dict[str, Setting]:
     """Merge the settings: one taken over from the session keeps its first source."""
     return {
         name: old.settings.get(name, setting) if setting.source == "session" else setting
@@ -177,16 +179,16 @@ def merged_settings(old: AnyExperiment, new: AnyExperiment) -> dict[str, Setting
     }
 
 
-def _suite(old: Experiment, new: Experiment) -> str:
-    more = len(_tasks(old, new)) > len(old.tasks)
-    return f"{old.suite}, {new.suite}" if more and new.suite != old.suite else old.suite
+def _name_suite(old: Experiment, new: Experiment) -> str:
+    has_more = len(_merge_tasks(old, new)) > len(old.tasks)
+    return f"{old.suite}, {new.suite}" if has_more and new.suite != old.suite else old.suite
 
 
-def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
+def _check_records(grown: Experiment, recorded_ids: Collection[str | None]) -> None:
     planned = {
         trial.id for block in plan(grown) for swarm in block.groups for trial in swarm.trials
     }
-    if not planned.issuperset(filter(None, recorded)):
+    if not planned.issuperset(filter(None, recorded_ids)):
         raise UsageError(
             "The session has records of trials that are not in its plan; "
             "start a new session, or restore its experiment.json"

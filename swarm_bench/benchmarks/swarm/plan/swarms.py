@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from swarm_bench.core.session.base import Group, Trial, stable_id
 from swarm_bench.core.session.experiment import Experiment, Task
-from swarm_bench.engine.plan import Block, groups_of, plan_blocks
+from swarm_bench.engine.plan import Block, iterate_groups, plan_blocks
 from swarm_bench.runtime.cycles import uncollected
 
 SwarmTrial = Trial[Task]
@@ -29,36 +29,36 @@ def plan(experiment: Experiment) -> tuple[Block[Task], ...]:
 @lru_cache(maxsize=1)
 @uncollected()
 def _plan(
-    drawn: tuple[tuple[str, ...], ...],
+    drawn_orders: tuple[tuple[str, ...], ...],
     times: int,
     blocks: tuple[tuple[int, ...], ...],
     tasks: tuple[Task, ...],
 ) -> tuple[Block[Task], ...]:
     """Cache the plan: a call asks for it several times, and it can have 100,000 trials. Each order
     that was drawn is that of so many blocks."""
-    orders = [order for order in drawn for _ in range(times)]
+    orders = [order for order in drawn_orders for _ in range(times)]
     members = [[(agent, tasks[(agent - 1) % len(tasks)]) for agent in block] for block in blocks]
     planned = plan_blocks(
         orders, members, lambda run, mode, agent, task: stable_id(run, mode, agent, task.id)
     )
-    return tuple(replace(block, groups=tuple(map(_with_commit, block.groups))) for block in planned)
+    return tuple(replace(block, groups=tuple(map(_set_commit, block.groups))) for block in planned)
 
 
-def _with_commit(swarm: Swarm) -> Swarm:
+def _set_commit(swarm: Swarm) -> Swarm:
     commit = next((trial.case.commit for trial in swarm.trials if trial.case.commit), None)
     return replace(swarm, commit=commit)
 
 
-def commits(experiment: Experiment) -> tuple[str, ...]:
+def list_commits(experiment: Experiment) -> tuple[str, ...]:
     """Return the commits that its tasks are asked on, in the order they take their turn."""
-    swarms = groups_of(plan(experiment))
+    swarms = iterate_groups(plan(experiment))
     return tuple(dict.fromkeys(swarm.commit for swarm in swarms if swarm.commit is not None))
 
 
-def longest_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
+def estimate_seconds(experiment: Experiment, finished: Collection[str | None] = ()) -> float:
     """Return an upper bound of the time that agents and indexing may still take."""
     total = 0.0
-    for swarm in groups_of(plan(experiment)):
+    for swarm in iterate_groups(plan(experiment)):
         pending = sum(trial.id not in finished for trial in swarm.trials)
         total += math.ceil(pending / experiment.concurrency) * experiment.limits.timeout
         mode = experiment.mode(swarm.arm)
@@ -68,17 +68,17 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
     return total
 
 
-def as_far_as(experiment: Experiment, begun: Set[int]) -> Experiment:
+def cut_to_started(experiment: Experiment, started: Set[int]) -> Experiment:
     """Return of a session that may end at every look what was run of it: up to the last block that
     was looked at, or with one of the agents that have `begun`."""
     if not experiment.until_clear:
         return experiment
     blocks = experiment.agents_of_blocks
-    run = [number for number, block in enumerate(blocks, 1) if not begun.isdisjoint(block)]
+    run = [number for number, block in enumerate(blocks, 1) if not started.isdisjoint(block)]
     return experiment.first_blocks(max([1, *run, *(look.blocks for look in experiment.looks)]))
 
 
-def planned_by_mode(experiment: Experiment) -> dict[str, int]:
+def count_planned(experiment: Experiment) -> dict[str, int]:
     """Count the trials of each mode, in the order of the modes."""
-    each = experiment.runs * experiment.trials_per_mode
-    return {mode.name: each for mode in experiment.modes}
+    per_mode = experiment.runs * experiment.trials_per_mode
+    return {mode.name: per_mode for mode in experiment.modes}

@@ -24,13 +24,13 @@ from swarm_bench.core.session.recording import (
 )
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.retrieval.modes.secrets import storable
+from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.runtime.files import append_line, copy_whole, make_folder, make_room, write_whole
 from swarm_bench.runtime.untrusted import check
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed:
+class PrintedFiles:
     """The files that an agent's process wrote."""
 
     stdout: Path
@@ -56,14 +56,14 @@ class Recorder:
         recording = Recording(
             swarm_bench=version("swarm-bench"),
             adapter=self._adapter,
-            experiment=shareable(experiment),
+            experiment=make_shareable(experiment),
             files=tuple(sorted(files)),
-            files_at={commit: tuple(sorted(there)) for commit, there in at.items()},
+            files_at={commit: tuple(sorted(names)) for commit, names in at.items()},
         )
         self._make_folders()
         write_whole(self._folder / RECORDING, recording.model_dump_json(indent=1) + "\n")
 
-    def keep(self, trial: RecordedTrial, printed: Printed) -> None:
+    def keep(self, trial: RecordedTrial, printed: PrintedFiles) -> None:
         """Keep a trial that ended; its streams first, so that a line never lacks them."""
         self._make_folders()
         if trial.ran:
@@ -106,7 +106,7 @@ class Recorder:
         return stream_path(self._folder, trial.trial, name)
 
 
-def recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
+def make_recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
     """Make the line of a trial."""
     trial, process = execution.trial, execution.process
     return RecordedTrial(
@@ -143,13 +143,13 @@ def recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
     )
 
 
-def shareable(experiment: Experiment) -> Experiment:
+def make_shareable(experiment: Experiment) -> Experiment:
     """Return the experiment without settings, the configuration of its servers, and the fields that
     hold an address or the path of a program. Names and sentences stay as they are."""
-    experiment = storable(experiment)
+    experiment = make_storable(experiment)
     return experiment.model_copy(
         update={
-            "modes": tuple(_shareable_mode(mode) for mode in experiment.modes),
+            "modes": tuple(_make_shareable_mode(mode) for mode in experiment.modes),
             "agent": experiment.agent.model_copy(update={"path": None}),
             "repository": experiment.repository.model_copy(update={"omitted": ()}),
             "retrieval": {
@@ -162,7 +162,7 @@ def shareable(experiment: Experiment) -> Experiment:
     )
 
 
-def _shareable_mode(mode: Mode) -> Mode:
+def _make_shareable_mode(mode: Mode) -> Mode:
     """Keep only the names of the mode's servers."""
     servers: dict[str, dict[str, object]] = {name: {} for name in mode.servers}
     return mode.model_copy(update={"servers": servers, "source": Path(mode.source).name})

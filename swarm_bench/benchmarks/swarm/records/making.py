@@ -15,11 +15,11 @@ from swarm_bench.core.session.records import Rehearsed, Spent, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.treatment.evidence import Treatment
 from swarm_bench.core.treatment.tool_answers import by_tool
-from swarm_bench.engine.caps import LONGEST_DETAIL, OTHERS, shortened
-from swarm_bench.engine.scoring import Scored
+from swarm_bench.engine.caps import LONGEST_DETAIL, OTHER_NAMES, shorten
+from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.models.tokens import COUNTER
-from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, treatment
+from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, is_of_server, label_trial
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.untrusted import check
 
@@ -33,7 +33,7 @@ STAYED = "It had answered and did not end, so it was ended"
 """The detail of an answer of such a program."""
 
 
-def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
+def read_outcome(agent: Agent, exit: AgentExit) -> Outcome:
     """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
     its output by something else: that is not opened. What had answered and was ended then counts
     as if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for figures
@@ -60,14 +60,14 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
     return outcome
 
 
-def make_record(experiment: Experiment, execution: Execution, scored: Scored) -> TrialRecord:
+def make_record(experiment: Experiment, execution: Execution, scored: ScoringResult) -> TrialRecord:
     """Make the record of a trial that has ended. What its agent did not report stays `None`."""
     trial = execution.trial
     outcome = settle_outcome(experiment, execution.outcome)
     backend = experiment.retrieval.get(trial.arm)
     purposes = experiment.tool_purposes.get(trial.arm, {})
-    label, evidence = treatment(experiment.mode(trial.arm).servers, outcome, purposes)
-    reached = {"outside": execution.outside, "answers": execution.answers}
+    label, evidence = label_trial(experiment.mode(trial.arm).servers, outcome, purposes)
+    evidence_fields = {"outside": execution.outside, "answers": execution.answers}
     return TrialRecord(
         session=experiment.session,
         trial=trial.id,
@@ -83,26 +83,26 @@ def make_record(experiment: Experiment, execution: Execution, scored: Scored) ->
         rehearsal=experiment.rehearsal or None,
         replayed=execution.replayed,
         tool_answers=None if outcome.tool_answers is None else by_tool(outcome.tool_answers),
-        mcp_calls=mcp_calls(outcome),
+        mcp_calls=count_mcp_calls(outcome),
         mcp_servers=outcome.servers,
         retrieval=Treatment.CONTAMINATED if execution.answers else label,
-        evidence=evidence.model_copy(update=reached),
+        evidence=evidence.model_copy(update=evidence_fields),
         unscored_characters=scored.unscored_characters,
         scores=scored.scores,
         missing_scores=scored.missing,
         score_failures=scored.failures,
-        **vars(_reported(experiment, execution, outcome)),
+        **vars(_make_reported(experiment, execution, outcome)),
         **vars(sum_up(outcome, experiment.limits.max_turns)),
         **vars(execution.measured),
         **vars(execution.rehearsed),
-        **vars(scored.own),
+        **vars(scored.own_scores),
     )
 
 
 def settle_outcome(experiment: Experiment, outcome: Outcome) -> Outcome:
     """Return the outcome as its record has it: capped, priced, and without figures that are
     none."""
-    return drop_zeros(with_price(experiment, within_caps(outcome)))
+    return drop_zeros(add_price(experiment, cap_outcome(outcome)))
 
 
 def drop_zeros(outcome: Outcome) -> Outcome:
@@ -136,7 +136,7 @@ def sum_up(outcome: Outcome, max_turns: int) -> Spent:
     )
 
 
-def _reported(experiment: Experiment, execution: Execution, outcome: Outcome) -> Reported:
+def _make_reported(experiment: Experiment, execution: Execution, outcome: Outcome) -> Reported:
     """Take over what has the same name in the record. In a rehearsal no model answered, no bill is
     sent and no provider counted."""
     figures = outcome.reported
@@ -150,7 +150,7 @@ def _reported(experiment: Experiment, execution: Execution, outcome: Outcome) ->
     return replace(figures, program_version=version, model=REHEARSAL, token_counter=COUNTER)
 
 
-def rehearsed(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
+def read_rehearsal_figures(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
     """Return what the rehearsal server saw of an agent in a mode with these MCP servers."""
     if traffic is None:
         return Rehearsed()
@@ -162,18 +162,18 @@ def rehearsed(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
         rehearsal_mcp_tokens=sum(
             tokens for tool, tokens in traffic.tools.items() if is_of_server(tool, servers)
         ),
-        rehearsal_tools=[shortened(name) for name in sorted(traffic.tools)[:MOST_NAMES]],
+        rehearsal_tools=[shorten(name) for name in sorted(traffic.tools)[:MOST_NAMES]],
     )
 
 
-def with_price(experiment: Experiment, outcome: Outcome) -> Outcome:
+def add_price(experiment: Experiment, outcome: Outcome) -> Outcome:
     """Price the tokens of an agent that gives no cost, gives our own estimate, or had no price of
     its model. What no table has stays as it is; in a rehearsal no model has a price."""
     reported = outcome.cost is not None and not outcome.cost_unreliable
     if experiment.rehearsal or (reported and not outcome.cost_estimated):
         return outcome
     price = price_of(outcome.model or experiment.model, experiment.prices or {})
-    usage = _billed(outcome)
+    usage = _select_billed(outcome)
     stated = usage.can_be_of_text if outcome.text else any(vars(usage).values())
     cost = price.of(usage) if price and stated else None
     if price is None or cost is None:
@@ -183,18 +183,18 @@ def with_price(experiment: Experiment, outcome: Outcome) -> Outcome:
     )
 
 
-def _billed(outcome: Outcome) -> Usage:
+def _select_billed(outcome: Outcome) -> Usage:
     """Return the tokens with those of sub-agents and compactions, where they are known."""
     return outcome.usage if outcome.all_in.effective is None else outcome.all_in
 
 
-def within_caps(outcome: Outcome) -> Outcome:
+def cap_outcome(outcome: Outcome) -> Outcome:
     """Cap the outcome so that it can be stored; `names_cut` says how many names were shortened or
     omitted."""
-    tools, offered, servers = _Names(), _Names(), _Names()
+    tools, offered_tools, servers = _Names(), _Names(), _Names()
     usage = outcome.turn_usage
     by_tool: dict[str, Any] = {
-        name: tools.summed(figure)
+        name: tools.sum_figures(figure)
         for name, figure in vars(outcome.reported).items()
         if isinstance(figure, Mapping)
     }
@@ -202,17 +202,19 @@ def within_caps(outcome: Outcome) -> Outcome:
         outcome,
         **by_tool,
         tool_answers=outcome.tool_answers
-        and tuple(replace(answer, tool=tools.kept(answer.tool)) for answer in outcome.tool_answers),
-        tools_offered=offered.listed(outcome.tools_offered),
-        unusable_tools=offered.listed(outcome.unusable_tools),
-        servers=outcome.servers and servers.first(outcome.servers),
+        and tuple(
+            replace(answer, tool=tools.map_name(answer.tool)) for answer in outcome.tool_answers
+        ),
+        tools_offered=offered_tools.list_names(outcome.tools_offered),
+        unusable_tools=offered_tools.list_names(outcome.unusable_tools),
+        servers=outcome.servers and servers.shorten_states(outcome.servers),
         turn_usage=usage if usage is None or len(usage) <= MOST_REQUESTS else None,
-        detail=outcome.detail and shortened(outcome.detail, LONGEST_DETAIL),
-        model=outcome.model and shortened(outcome.model),
-        program_version=outcome.program_version and shortened(outcome.program_version),
-        price_table=outcome.price_table and shortened(outcome.price_table),
-        token_counter=outcome.token_counter and shortened(outcome.token_counter),
-        names_cut=sum(len(names.cut) for names in (tools, offered, servers)),
+        detail=outcome.detail and shorten(outcome.detail, LONGEST_DETAIL),
+        model=outcome.model and shorten(outcome.model),
+        program_version=outcome.program_version and shorten(outcome.program_version),
+        price_table=outcome.price_table and shorten(outcome.price_table),
+        token_counter=outcome.token_counter and shorten(outcome.token_counter),
+        names_cut=sum(len(names.cut) for names in (tools, offered_tools, servers)),
     )
 
 
@@ -221,37 +223,37 @@ class _Names:
 
     def __init__(self) -> None:
         self.cut: set[str] = set()
-        self._kept: dict[str, str] = {}
+        self._stored_names: dict[str, str] = {}
 
-    def kept(self, name: str) -> str:
+    def map_name(self, name: str) -> str:
         """Return the name under which its figures are kept."""
-        if name not in self._kept and len(self._kept) < MOST_NAMES:
-            self._kept[name] = shortened(name)
-        kept = self._kept.get(name, OTHERS)
-        if kept != name:
+        if name not in self._stored_names and len(self._stored_names) < MOST_NAMES:
+            self._stored_names[name] = shorten(name)
+        stored_name = self._stored_names.get(name, OTHER_NAMES)
+        if stored_name != name:
             self.cut.add(name)
-        return kept
+        return stored_name
 
-    def summed(self, figures: Mapping[str, Figure] | None) -> dict[str, Figure] | None:
+    def sum_figures(self, figures: Mapping[str, Figure] | None) -> dict[str, Figure] | None:
         """Add up the figures of names that are kept as the same."""
         if figures is None:
             return None
         sums: dict[str, Figure] = {}
         for name, figure in figures.items():
-            kept = self.kept(name)
-            sums[kept] = sums[kept] + figure if kept in sums else figure
+            stored_name = self.map_name(name)
+            sums[stored_name] = sums[stored_name] + figure if stored_name in sums else figure
         return sums
 
-    def listed(self, names: Iterable[str] | None) -> tuple[str, ...] | None:
+    def list_names(self, names: Iterable[str] | None) -> tuple[str, ...] | None:
         """Return the names that are kept, each once."""
         if names is None:
             return None
-        kept = dict.fromkeys(map(self.kept, names))
-        kept.pop(OTHERS, None)
-        return tuple(kept)
+        stored_names = dict.fromkeys(map(self.map_name, names))
+        stored_names.pop(OTHER_NAMES, None)
+        return tuple(stored_names)
 
-    def first(self, states: Mapping[str, str]) -> dict[str, str]:
+    def shorten_states(self, states: Mapping[str, str]) -> dict[str, str]:
         """Shorten the state of each name; names that are not kept have none."""
-        kept = {self.kept(name): shortened(state) for name, state in states.items()}
-        kept.pop(OTHERS, None)
-        return kept
+        stored_states = {self.map_name(name): shorten(state) for name, state in states.items()}
+        stored_states.pop(OTHER_NAMES, None)
+        return stored_states

@@ -10,12 +10,12 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.prompt import prompt
-from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
+from swarm_bench.benchmarks.swarm.prompt import build_prompt
+from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.benchmarks.swarm.running.program_run import (
     ProgramRun,
-    of_adapter,
     read_exit,
+    wrap_adapter_errors,
     write_servers,
 )
 from swarm_bench.core.events import TrialActive
@@ -51,11 +51,11 @@ class AgentProcess:
     """`None` when nobody saw it end."""
 
 
-def agent_process(kit: Kit, trial: SwarmTrial) -> AgentProcess:
+def make_agent_process(kit: Kit, trial: SwarmTrial) -> AgentProcess:
     """Make the state of an agent that has not started."""
     return AgentProcess(
         trial=trial,
-        prompt=prompt(kit.experiment, kit.experiment.mode(trial.arm), trial.case),
+        prompt=build_prompt(kit.experiment, kit.experiment.mode(trial.arm), trial.case),
         tag=f"{kit.experiment.session}/{trial.id}",
         home=Home(path=kit.work / "homes" / trial.id),
         stdout=kit.artefacts.agent_file(trial, STDOUT),
@@ -63,18 +63,20 @@ def agent_process(kit: Kit, trial: SwarmTrial) -> AgentProcess:
     )
 
 
-async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout: float) -> None:
+async def run_agent(
+    kit: Kit, swarm_context: SwarmContext, agent: AgentProcess, timeout: float
+) -> None:
     """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be started,
     and whatever the adapter raises."""
     agent.home.make()
     kit.artefacts.make_room(agent.trial)
-    request = _request(kit, around, agent)
-    with of_adapter():
+    request = _build_request(kit, swarm_context, agent)
+    with wrap_adapter_errors():
         launch = kit.agent.launch(request)
     command = Command(
         argv=launch.argv,
-        cwd=around.site.workspace,
-        env=kit.agent_environment(launch, agent.home),
+        cwd=swarm_context.site.workspace,
+        env=kit.build_agent_environment(launch, agent.home),
         tag=agent.tag,
         stop_signal=launch.stop_signal,
     )
@@ -84,16 +86,16 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
         launch=launch,
         command=command,
         limit=kit.experiment.limits.output_bytes,
-        exit_of=partial(_exit, kit, agent),
-        reading=kit.reading,
-        show=_shown(kit, agent.trial),
+        make_exit=partial(_make_exit, kit, agent),
+        reader_limiter=kit.reader_limiter,
+        show=_make_display(kit, agent.trial),
     )
-    began = anyio.current_time()
+    start_time = anyio.current_time()
     try:
-        agent.result = await program.to_end(timeout)
+        agent.result = await program.run_to_end(timeout)
     finally:
         agent.ended_at = datetime.now(UTC)
-        agent.seconds = anyio.current_time() - began
+        agent.seconds = anyio.current_time() - start_time
         if agent.result is not None and agent.result.seconds is not None:
             late = agent.seconds - agent.result.seconds
             agent.seconds = agent.result.seconds
@@ -105,10 +107,10 @@ def read_agent(
     kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
 ) -> Outcome:
     """Read what it left. To be called in a thread: what a hostile agent printed takes its time."""
-    return read_exit(kit.agent, _exit(kit, agent, returncode, stopped))
+    return read_exit(kit.agent, _make_exit(kit, agent, returncode, stopped))
 
 
-def _exit(
+def _make_exit(
     kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
 ) -> AgentExit:
     return AgentExit(
@@ -124,15 +126,15 @@ def _exit(
     )
 
 
-def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentRequest:
+def _build_request(kit: Kit, swarm_context: SwarmContext, agent: AgentProcess) -> AgentRequest:
     experiment, trial = kit.experiment, agent.trial
     mode = experiment.mode(trial.arm)
     config = agent.home.path / "mcp.json"
-    write_servers(config, around.site.servers)
+    write_servers(config, swarm_context.site.servers)
     return AgentRequest(
         prompt=agent.prompt,
         instructions=mode.instructions,
-        workspace=around.site.workspace,
+        workspace=swarm_context.site.workspace,
         home=agent.home.path,
         mcp_config=config,
         max_turns=experiment.limits.max_turns,
@@ -148,9 +150,13 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
     )
 
 
-def _shown(kit: Kit, trial: SwarmTrial) -> Callable[[Activity], None]:
+def _make_display(kit: Kit, trial: SwarmTrial) -> Callable[[Activity], None]:
     def show(activity: Activity) -> None:
-        shown = cleaned(activity, kit.secrets)
-        kit.emit(TrialActive(run=trial.run, arm=trial.arm, number=trial.number, activity=shown))
+        cleaned_activity = cleaned(activity, kit.secrets)
+        kit.emit(
+            TrialActive(
+                run=trial.run, arm=trial.arm, number=trial.number, activity=cleaned_activity
+            )
+        )
 
     return show

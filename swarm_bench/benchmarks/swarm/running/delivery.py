@@ -70,7 +70,7 @@ class Execution:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SwarmEnded:
+class SwarmResult:
     """What happened around the agents of a swarm; the last of its deliveries."""
 
     record: SwarmRecord
@@ -79,7 +79,7 @@ class SwarmEnded:
     """What the empty prompt of its mode took, when it was asked."""
 
 
-Delivery = Execution | SwarmEnded
+Delivery = Execution | SwarmResult
 SwarmExecutor = Executor[SwarmJob, Delivery]
 Deliver = Callable[[Delivery], Awaitable[None]]
 """Whoever delivers waits until it is stored. Raises `StoreError`."""

@@ -13,10 +13,10 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.records.making import drop_zeros, with_price
+from swarm_bench.benchmarks.swarm.records.making import add_price, drop_zeros
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
-from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
-from swarm_bench.benchmarks.swarm.running.trial import Lost, run_trial
+from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.running.trial import FindLoss, run_trial
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
 from swarm_bench.core.figures import total
@@ -35,34 +35,36 @@ REQUEST_SECONDS = 30.0
 up the session for the time of a task."""
 
 
-async def ask_nothing(kit: Kit, line: Overhead, around: Surroundings, lost: Lost) -> Overhead:
+async def measure_empty_prompt(
+    kit: Kit, line: Overhead, swarm_context: SwarmContext, find_loss: FindLoss
+) -> Overhead:
     """Give an agent of the mode of the line nothing to do, and return the line with what its
     request took. What goes wrong is a sentence in it, and nothing else."""
-    longest = longest_seconds(line, kit.experiment.limits)
+    longest = compute_timeout(line, kit.experiment.limits)
     try:
-        execution = await _executed(kit, line.mode, around, lost, longest)
+        execution = await _execute(kit, line.mode, swarm_context, find_loss, longest)
     except HarnessError as error:
-        return _without_figures(line, str(error))
-    return _asked(line, execution, longest)
+        return _add_problem(line, str(error))
+    return _add_figures(line, execution, longest)
 
 
-def longest_seconds(line: Overhead, limits: Limits) -> float:
+def compute_timeout(line: Overhead, limits: Limits) -> float:
     """Return how long the empty prompt of a mode may take."""
     slowest = max(line.server_seconds.values(), default=0.0)
     return min(limits.timeout, REQUEST_SECONDS + slowest)
 
 
-async def _executed(
-    kit: Kit, mode: str, around: Surroundings, lost: Lost, longest: float
+async def _execute(
+    kit: Kit, mode: str, swarm_context: SwarmContext, find_loss: FindLoss, longest: float
 ) -> Execution | None:
     # Numbers, so that the paths in the prompts of all modes are equally long.
-    number = [other.name for other in kit.experiment.modes].index(mode) + 1
+    number = [candidate.name for candidate in kit.experiment.modes].index(mode) + 1
     target = kit.work / "overhead" / str(number) / kit.workspace.name
     delivered: list[Execution] = []
 
     async def keep(delivery: Delivery) -> None:
         if isinstance(delivery, Execution):
-            priced = with_price(kit.experiment, delivery.outcome)
+            priced = add_price(kit.experiment, delivery.outcome)
             delivered.append(replace(delivery, outcome=drop_zeros(priced)))
 
     with temporary(kit.work) as folder:
@@ -72,15 +74,17 @@ async def _executed(
         ):
             # A server may not start without its index, and building it again takes its time.
             await anyio.to_thread.run_sync(
-                copy_below, around.site.workspace, workspace, around.made
+                copy_below, swarm_context.site.workspace, workspace, swarm_context.prepared_files
             )
-            site = replace(around.site, workspace=workspace, home=home)
-            own = Surroundings(site=site, monitor=TreeMonitor(), attempts={})
-            await run_trial(_quiet(kit, folder, longest), own, _trial(mode), lost, keep)
+            site = replace(swarm_context.site, workspace=workspace, home=home)
+            context = SwarmContext(site=site, monitor=TreeMonitor(), attempts={})
+            await run_trial(
+                _make_quiet_kit(kit, folder, longest), context, _make_trial(mode), find_loss, keep
+            )
     return delivered[0] if delivered else None
 
 
-def _quiet(kit: Kit, folder: Path, longest: float) -> Kit:
+def _make_quiet_kit(kit: Kit, folder: Path, longest: float) -> Kit:
     """Return the kit for an agent of which nothing is kept, and of which nobody hears."""
     limits = kit.experiment.limits.model_copy(update={"max_turns": 1, "timeout": longest})
     experiment = kit.experiment.model_copy(
@@ -88,34 +92,34 @@ def _quiet(kit: Kit, folder: Path, longest: float) -> Kit:
         update={"limits": limits, "answer_format": ""}
     )
     artefacts = Artefacts(folder, runs=1)
-    return replace(kit, experiment=experiment, artefacts=artefacts, emit=_unheard, record=False)
+    return replace(kit, experiment=experiment, artefacts=artefacts, emit=_ignore, record=False)
 
 
-def _unheard(_event: Event) -> None:
+def _ignore(_event: Event) -> None:
     pass
 
 
-def _trial(mode: str) -> SwarmTrial:
+def _make_trial(mode: str) -> SwarmTrial:
     id = stable_id(NOTHING_TO_DO.id, mode)
     return SwarmTrial(id=id, run=1, arm=mode, case=NOTHING_TO_DO, number=1)
 
 
-def _asked(line: Overhead, execution: Execution | None, longest: float) -> Overhead:
+def _add_figures(line: Overhead, execution: Execution | None, longest: float) -> Overhead:
     if execution is None:
-        return _without_figures(line, "it was not asked")
+        return _add_problem(line, "it was not asked")
     outcome = execution.outcome
-    tokens = _first_request(outcome)
+    tokens = _count_first_request(outcome)
     if tokens is None:
-        return _without_figures(line, _why_not(execution, longest))
+        return _add_problem(line, _explain_failure(execution, longest))
     figures_of_prompt = {"prompt_tokens": tokens, "prompt_cost": outcome.cost, "problem": None}
     return line.model_copy(update=figures_of_prompt)
 
 
-def _without_figures(line: Overhead, why: str) -> Overhead:
-    return line.model_copy(update={"problem": f"the empty prompt gave no figures: {why}"})
+def _add_problem(line: Overhead, reason: str) -> Overhead:
+    return line.model_copy(update={"problem": f"the empty prompt gave no figures: {reason}"})
 
 
-def _why_not(execution: Execution, longest: float) -> str:
+def _explain_failure(execution: Execution, longest: float) -> str:
     cause = execution.outcome.cause
     if cause is Cause.TIMEOUT:
         return f"the agent had not ended after {longest:.0f} s"
@@ -124,7 +128,7 @@ def _why_not(execution: Execution, longest: float) -> str:
     return execution.outcome.detail or cause
 
 
-def _first_request(outcome: Outcome) -> int | None:
+def _count_first_request(outcome: Outcome) -> int | None:
     """Return all its input tokens; `None` when one of the figures is missing."""
     requests = outcome.turn_usage or ((outcome.usage,) if outcome.requests == 1 else ())
     if not requests:

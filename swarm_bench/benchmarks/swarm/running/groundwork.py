@@ -31,7 +31,7 @@ from swarm_bench.runtime.workspaces.inventory import (
 
 
 @dataclass(kw_only=True)
-class Story:
+class SwarmState:
     """What becomes known of one attempt at a swarm, under the keys that it has in its record."""
 
     attempt: int
@@ -54,71 +54,71 @@ class Story:
     failure: str | None = None
 
 
-class Groundwork:
+class WorkspacePreparation:
     """Of one swarm, whose story it adds to. Modes without a tool have none."""
 
-    def __init__(self, kit: Kit, swarm: Swarm, tool: OpenedMode, story: Story) -> None:
+    def __init__(self, kit: Kit, swarm: Swarm, tool: OpenedMode, state: SwarmState) -> None:
         self._kit = kit
         self._mode = kit.experiment.mode(swarm.arm)
         self._commit = swarm.commit
         self._tool = tool
-        self._story = story
+        self._state = state
         self._changes: Changes | None = None
         self._instructions: Inventory | None = None
         self.seconds: float | None = None
         """What the preparation took; of a copied one, when it was made."""
 
     @property
-    def prepares(self) -> bool:
+    def has_preparation(self) -> bool:
         """Whether its preparation runs before the agents start."""
         return self._kit.experiment.prepares(self._mode)
 
     @property
-    def made(self) -> tuple[str, ...]:
+    def created_files(self) -> tuple[str, ...]:
         """What appeared or changed in the clone before its agents."""
         change = self._changes
-        return (*change.appeared, *change.changed) if change and self.prepares else ()
+        return (*change.appeared, *change.changed) if change and self.has_preparation else ()
 
     async def begin(self) -> None:
         """Look at the clone before anything is done to it."""
-        await self._tool.look()
-        brought = folders_like(self._tool.before or (), self._mode.may_create)[:MOST_PATHS]
-        self._story.brought = cleaned(brought, self._kit.secrets)
+        await self._tool.record_files()
+        brought = folders_like(self._tool.files_before or (), self._mode.may_create)[:MOST_PATHS]
+        self._state.brought = cleaned(brought, self._kit.secrets)
 
-    async def lay(self) -> None:
+    async def prepare(self) -> None:
         """Prepare the clone, or copy what was made in an earlier one, and warm the tool up. Raises
         `HarnessError`."""
         step, site = self._mode.prepare, self._tool.site
-        if step is not None and self.prepares:
-            if step.copyable and (made := self._made_before()) is not None:
-                await anyio.to_thread.run_sync(self._copy, made)
+        if step is not None and self.has_preparation:
+            if step.copyable and (earlier := self._read_earlier()) is not None:
+                await anyio.to_thread.run_sync(self._copy, earlier)
             else:
                 self.seconds = await prepare(site)
-                self._story.index_copied = False
+                self._state.index_copied = False
                 if step.copyable:
                     await anyio.to_thread.run_sync(self._save)
         if self._mode.warm_up is not None:
-            self._story.warm_up_seconds = await call(site, self._mode.warm_up)
+            self._state.warm_up_seconds = await call(site, self._mode.warm_up)
 
-    async def look(self) -> None:
+    async def record_changes(self) -> None:
         """Compare the clone with what it was before."""
-        if self._tool.before is None:
+        if self._tool.files_before is None:
             return
-        self._changes = change = await self._tool.changes()
+        self._changes = change = await self._tool.find_changes()
         self._instructions = instructions(self._kit.workspace)
-        home_bytes = await self._tool.growth_of_home()
-        if self.prepares or self._mode.services:
-            self._story.index_bytes = change.bytes + home_bytes
+        home_bytes = await self._tool.measure_home_growth()
+        if self.has_preparation or self._mode.services:
+            self._state.index_bytes = change.bytes + home_bytes
         unexpected = change.without(self._mode.may_create)
-        self._story.unexpected = cleaned(unexpected[:MOST_PATHS], self._kit.secrets)
-        self._story.unexpected_count = len(unexpected)
+        self._state.unexpected = cleaned(unexpected[:MOST_PATHS], self._kit.secrets)
+        self._state.unexpected_count = len(unexpected)
 
-    def look_again(self) -> None:
+    def record_instruction_changes(self) -> None:
         """Note which instructions for agents have changed since the agents started."""
         if self._instructions is not None:
             change = changes(self._instructions, instructions(self._kit.workspace))
             paths = (*change.appeared, *change.changed, *change.gone)[:MOST_PATHS]
-            self._story.instructions_changed = cleaned(paths, self._kit.secrets)
+            self._state.instructions_changed = cleaned(paths, self._kit.secrets)
 
     @property
     def _store(self) -> Path:
@@ -128,21 +128,21 @@ class Groundwork:
         )
         return self._kit.work / "prepared" / self._mode.name / content
 
-    def _made_before(self) -> dict[str, Any] | None:
+    def _read_earlier(self) -> dict[str, Any] | None:
         file = self._store / "made.json"
         if not file.exists():
             return None
-        made: dict[str, Any] = json.loads(read(file))
-        return made
+        earlier: dict[str, Any] = json.loads(read(file))
+        return earlier
 
     def _save(self) -> None:
         workspace = self._kit.workspace
-        change = changes(self._tool.before or {}, inventory(workspace))
+        change = changes(self._tool.files_before or {}, inventory(workspace))
         paths = (*change.appeared, *change.changed)
         copy_below(workspace, self._store / "files", paths)
-        made = {"seconds": self.seconds, "paths": paths}
-        write_whole(self._store / "made.json", json.dumps(made))
+        content = {"seconds": self.seconds, "paths": paths}
+        write_whole(self._store / "made.json", json.dumps(content))
 
-    def _copy(self, made: Mapping[str, Any]) -> None:
-        copy_below(self._store / "files", self._kit.workspace, made["paths"])
-        self.seconds, self._story.index_copied = made["seconds"], True
+    def _copy(self, earlier: Mapping[str, Any]) -> None:
+        copy_below(self._store / "files", self._kit.workspace, earlier["paths"])
+        self.seconds, self._state.index_copied = earlier["seconds"], True

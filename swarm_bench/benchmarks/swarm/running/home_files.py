@@ -14,11 +14,13 @@ MOST_BYTES = 64 * 1024 * 1024
 MOST_FILES = 100
 
 
-def home_files(home: Path, launch: Launch | None, secrets: Collection[str]) -> dict[str, bytes]:
+def read_home_files(
+    home: Path, launch: Launch | None, secrets: Collection[str]
+) -> dict[str, bytes]:
     """Read the files that a program left for its adapter, without secrets. One with a secret in its
     name is omitted."""
     contents, room = dict[str, bytes](), MOST_BYTES
-    for inner in islice(_leaves(home, launch.leaves if launch else ()), MOST_FILES):
+    for inner in islice(_find_files(home, launch.leaves if launch else ()), MOST_FILES):
         data = read_inside(home, inner, room)
         if data is not None and clean_text(inner, secrets) == inner:
             contents[inner] = without_secrets(data, secrets)[:room]
@@ -26,7 +28,7 @@ def home_files(home: Path, launch: Launch | None, secrets: Collection[str]) -> d
     return contents
 
 
-def _leaves(home: Path, leaves: Iterable[str]) -> Iterator[str]:
+def _find_files(home: Path, leaves: Iterable[str]) -> Iterator[str]:
     """Yield the files below the home that are named by their path, or by a pattern."""
     for name in dict.fromkeys(leaves):
         if os.path.lexists(home / name):

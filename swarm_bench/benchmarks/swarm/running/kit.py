@@ -16,10 +16,10 @@ from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.models.rehearsal.launch import Rehearsal
-from swarm_bench.retrieval.modes.secrets import secrets_of
+from swarm_bench.retrieval.modes.secrets import find_secrets
 from swarm_bench.retrieval.probes.registered import SHIPPED
-from swarm_bench.retrieval.reach.answers import Answers
-from swarm_bench.retrieval.reach.outside import Reach
+from swarm_bench.retrieval.reach.answers import AnswerLocations
+from swarm_bench.retrieval.reach.outside import ForeignTools
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, leading
@@ -50,10 +50,10 @@ class Kit:
     answers: Mapping[str, str] = field(default_factory=dict)
     """What at an absolute path may tell the answers: the original repository, the results, the
     task file."""
-    reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
+    reader_limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads read and score at a time what agents printed: the loop must go on."""
 
-    def of_snapshot(self, snapshot: Snapshot) -> "Kit":
+    def replace_snapshot(self, snapshot: Snapshot) -> "Kit":
         """Return the kit for swarms that get clones of another snapshot. Of its own it is the same
         one, which keeps what it has computed of the session."""
         return self if snapshot is self.snapshot else replace(self, snapshot=snapshot)
@@ -75,18 +75,18 @@ class Kit:
         return Finder(self.experiment.tasks)
 
     @cached_property
-    def reachable(self) -> Answers:
+    def reachable(self) -> AnswerLocations:
         """Where an agent may read answers by its user's rights."""
         of_path = self.tools.user_environment.get("PATH", "").split(os.pathsep)
-        ours = {self.work: None, self.work / KEPT: "a workspace that was kept"}
+        session_paths = {self.work: None, self.work / KEPT: "a workspace that was kept"}
         session = self.work / SNAPSHOT
         if self.snapshot.path != session:
-            ours[session] = "the copy of another commit"
-        return Answers(
+            session_paths[session] = "the copy of another commit"
+        return AnswerLocations(
             places={
                 **dict.fromkeys(filter(os.path.isabs, of_path)),  # programs, wherever they lie
                 **self.answers,
-                **{str(path): what for path, what in ours.items()},
+                **{str(path): description for path, description in session_paths.items()},
             },
             workspace=str(self.workspace),
             home=self.tools.user_environment.get("HOME")
@@ -94,24 +94,24 @@ class Kit:
             else None,
         )
 
-    def agent_environment(self, launch: Launch, home: Home) -> dict[str, str]:
+    def build_agent_environment(self, launch: Launch, home: Home) -> dict[str, str]:
         """Build the environment of an agent; what the user set for it wins."""
-        own = {**launch.env, **self.tools.agent_env}
+        configured = {**launch.env, **self.tools.agent_env}
         variables = home.variables
         if self.experiment.inherit_settings:
             variables = {name: variables[name] for name in TEMPORARY}
         inherited = small_environment(self.tools.user_environment, launch.inherit)
-        return {**inherited, **leading(variables, own)}
+        return {**inherited, **leading(variables, configured)}
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """Values that must not reach a file: every agent can read those of all modes."""
         texts = [self.experiment.service_url or "", *self.experiment.agent_args]
-        return secrets_of(self.tools, self.experiment.modes, texts)
+        return find_secrets(self.tools, self.experiment.modes, texts)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class SwarmContext:
     """Handed to each of them."""
 
     site: Site
@@ -119,9 +119,9 @@ class Surroundings:
     monitor: TreeMonitor
     attempts: Mapping[str, int]
     """How often each trial was tried before."""
-    made: tuple[str, ...] = ()
+    prepared_files: tuple[str, ...] = ()
     """Paths in the workspace that the preparation of the mode's tool left there."""
-    reach: Reach = Reach()
+    reach: ForeignTools = ForeignTools()
     """What other modes give."""
-    answers: Answers = Answers()
+    answers: AnswerLocations = AnswerLocations()
     """Where answers lie."""

@@ -10,14 +10,14 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import commits
+from swarm_bench.benchmarks.swarm.plan.swarms import list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.retrieval.probes.registered import probes_of
+from swarm_bench.retrieval.probes.registered import load_probes
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
@@ -43,29 +43,29 @@ class _Packed:
 _PACKED: TypeAdapter[_Packed] = TypeAdapter(_Packed)
 
 
-def packed(kit: Kit) -> bytes:
+def pack_kit(kit: Kit) -> bytes:
     """Return the kit as JSON, with the content of its snapshot, and with its secrets. Raises
     `UsageError` for one that holds a process of the session, or needs the user's repository."""
     if kit.rehearsal is not None:
         raise UsageError("The rehearsal server is a process of the session; choose another --model")
-    if commits(kit.experiment):
+    if list_commits(kit.experiment):
         raise UsageError(
             "Tasks are asked on commits of their own, which are copied from the repository of this "
             "machine when their agents start; run the session here, or omit these tasks"
         )
-    values: dict[str, Any] = {name: getattr(kit, name) for name in _TAKEN_OVER}
+    values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     snapshot = replace(kit.snapshot, path=Path())
     tools = replace(kit.tools, work=Path())
-    content = _archive(kit.snapshot.path)
+    content = _archive_folder(kit.snapshot.path)
     return _PACKED.dump_json(
         _Packed(agent=kit.agent.name, snapshot=snapshot, tools=tools, archive=content, **values)
     )
 
 
-_TAKEN_OVER = ("experiment", "keep_workspaces", "record", "answers")
+_COPIED_FIELDS = ("experiment", "keep_workspaces", "record", "answers")
 
 
-def unpacked(content: bytes, folder: Path, emit: Emit) -> Kit:
+def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
     """Make a kit that works below the folder. Raises `UnknownName` for an agent that is not
     installed here."""
     values = _PACKED.validate_json(content)
@@ -78,12 +78,12 @@ def unpacked(content: bytes, folder: Path, emit: Emit) -> Kit:
         artefacts=Artefacts(folder / OUT, runs=values.experiment.runs),
         tools=replace(values.tools, work=folder),
         emit=emit,
-        probes=probes_of(values.experiment.modes),
-        **{name: getattr(values, name) for name in _TAKEN_OVER},
+        probes=load_probes(values.experiment.modes),
+        **{name: getattr(values, name) for name in _COPIED_FIELDS},
     )
 
 
-def _archive(folder: Path) -> bytes:
+def _archive_folder(folder: Path) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.add(folder, arcname=".")

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.records.making import outcome_of
+from swarm_bench.benchmarks.swarm.records.making import read_outcome
 from swarm_bench.core.outcome import Activity, AgentExit, Launch, Outcome, StopReason
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.status import Cause
@@ -20,7 +20,7 @@ from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output
 
 
-class Watch:
+class OutputWatcher:
     """Reads one agent's lines. Keeps the turn budget when the agent's program has none."""
 
     def __init__(
@@ -31,10 +31,10 @@ class Watch:
         self._show = show
         self._turns = 0
 
-    def line(self, line: bytes) -> StopReason | bool | None:
+    def read_line(self, line: bytes) -> StopReason | bool | None:
         """Tell why the agent must be stopped after this line, if it must, or else whether its run
         is over, if the line says so."""
-        with of_adapter():
+        with wrap_adapter_errors():
             activity = self._agent.activity(line)
         if activity is None:
             return None
@@ -53,21 +53,21 @@ class ProgramRun:
     command: Command
     limit: int
     """Bytes of what it may print."""
-    exit_of: Callable[[int | None, StopReason | None], AgentExit]
+    make_exit: Callable[[int | None, StopReason | None], AgentExit]
     """Makes what is read of the exit code, and of why it was stopped."""
-    reading: anyio.CapacityLimiter
+    reader_limiter: anyio.CapacityLimiter
     """How many threads read at a time: the loop must go on."""
     show: Callable[[Activity], None] = lambda activity: None
 
-    async def to_end(self, timeout: float) -> ProcessResult:
+    async def run_to_end(self, timeout: float) -> ProcessResult:
         """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be
         started."""
-        exit = self.exit_of(None, "answered")
+        exit = self.make_exit(None, "answered")
         output = Output(
             stdout=exit.stdout,
             stderr=exit.stderr,
             limit=self.limit,
-            on_line=Watch(self.agent, self.launch.turn_limit, self.show).line,
+            on_line=OutputWatcher(self.agent, self.launch.turn_limit, self.show).read_line,
             secrets=exit.secrets,
             settled=self._is_over,
         )
@@ -75,8 +75,8 @@ class ProgramRun:
 
     async def read(self, result: ProcessResult) -> Outcome:
         """Read what it left, in a thread: what a hostile agent printed takes its time."""
-        read = partial(read_exit, self.agent, self.exit_of(result.returncode, result.stopped))
-        return await anyio.to_thread.run_sync(read, limiter=self.reading)
+        read = partial(read_exit, self.agent, self.make_exit(result.returncode, result.stopped))
+        return await anyio.to_thread.run_sync(read, limiter=self.reader_limiter)
 
     async def _is_over(self) -> bool:
         """Tell whether what it printed so far has its final result in it."""
@@ -85,7 +85,7 @@ class ProgramRun:
 
 
 @contextmanager
-def of_adapter() -> Iterator[None]:
+def wrap_adapter_errors() -> Iterator[None]:
     """Turn what would end the session, or pass for its interruption, into an error of the adapter
     that is called in the block."""
     try:
@@ -96,8 +96,8 @@ def of_adapter() -> Iterator[None]:
 
 def read_exit(agent: Agent, exit: AgentExit) -> Outcome:
     """Read what a program left. To be called in a thread."""
-    with of_adapter():
-        return outcome_of(agent, exit)
+    with wrap_adapter_errors():
+        return read_outcome(agent, exit)
 
 
 def write_servers(config: Path, servers: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.budget import Budget
 
 
-class Purse:
+class SwarmBudget:
     """Sets aside what the trials of a swarm may cost, and pays what they did cost. Without a
     budget, all of them may start."""
 
@@ -20,7 +20,7 @@ class Purse:
         self._blind = False
         """Whether a trial gave an answer and no cost, before any other gave one."""
 
-    def take(self, trial: str) -> bool:
+    def reserve(self, trial: str) -> bool:
         """Set aside what the trial may cost; false when it could exceed the budget, so that it must
         not start."""
         if self._budget is None:
@@ -39,4 +39,4 @@ class Purse:
         dearest = self._budget.dearest.get(self._mode)
         if cost is None and dearest is None:
             self._blind |= execution.outcome.cause is Cause.FINISHED
-        self._budget.count(self._mode, cost, dearest or 0.0)
+        self._budget.add_trial(self._mode, cost, dearest or 0.0)

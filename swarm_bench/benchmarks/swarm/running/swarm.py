@@ -14,14 +14,14 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     Deliver,
     Delivery,
     Execution,
-    SwarmEnded,
     SwarmJob,
+    SwarmResult,
 )
-from swarm_bench.benchmarks.swarm.running.empty_prompt import ask_nothing
-from swarm_bench.benchmarks.swarm.running.groundwork import Groundwork, Story
-from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
-from swarm_bench.benchmarks.swarm.running.purse import Purse
-from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
+from swarm_bench.benchmarks.swarm.running.empty_prompt import measure_empty_prompt
+from swarm_bench.benchmarks.swarm.running.groundwork import SwarmState, WorkspacePreparation
+from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.running.purse import SwarmBudget
+from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, StepStarted, Trouble
 from swarm_bench.core.ports import ProbeContext
@@ -32,9 +32,9 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
 from swarm_bench.retrieval.canopy.service import Service
 from swarm_bench.retrieval.opened_mode import OpenedMode
-from swarm_bench.retrieval.probes.readings import FAILED, Reading, asked, figures
-from swarm_bench.retrieval.reach.outside import Reach
-from swarm_bench.retrieval.reach.reach import reach_of
+from swarm_bench.retrieval.probes.readings import FAILED, Reading, compute_figures, read_probe
+from swarm_bench.retrieval.reach.outside import ForeignTools
+from swarm_bench.retrieval.reach.reach import collect_foreign_tools
 from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
@@ -61,16 +61,16 @@ class _Swarm:
         self._mode = kit.experiment.mode(swarm.arm)
         backend = kit.experiment.retrieval.get(swarm.arm)
         tried = [job.attempts.get(trial.id, 0) for trial in swarm.trials]
-        self._story = Story(
+        self._state = SwarmState(
             attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
         )
-        self._lost: str | None = None
+        self._loss: str | None = None
         """What of their surroundings the agents have lost, as a sentence."""
-        self._began = set[int]()
+        self._started_numbers = set[int]()
         """Numbers of the agents that were started."""
         self._delivered = set[int]()
         self._monitor = TreeMonitor()
-        self._purse = Purse(kit.experiment, swarm.arm, job.budget)
+        self._swarm_budget = SwarmBudget(kit.experiment, swarm.arm, job.budget)
         self._closed = False
         """Whether no other agent is to start: the provider refused one, or it could cost too much.
         """
@@ -84,18 +84,18 @@ class _Swarm:
             tag=f"{kit.experiment.session}/index/{swarm.id}",
             secrets=kit.secrets,
         )
-        self._ground = Groundwork(kit, swarm, self._tool, self._story)
+        self._preparation = WorkspacePreparation(kit, swarm, self._tool, self._state)
 
     @property
     def _service(self) -> Service | None:
         return self._tool.site.service
 
     @cached_property
-    def _reach(self) -> Reach:
+    def _reach(self) -> ForeignTools:
         kit, site = self._kit, self._tool.site
         values = {**site.values, "service_url": ""}
         files, variables = kit.snapshot.files, kit.tools.variables
-        return reach_of(kit.experiment, self._swarm.arm, files, values, variables)
+        return collect_foreign_tools(kit.experiment, self._swarm.arm, files, values, variables)
 
     async def run(self) -> None:
         try:
@@ -103,83 +103,89 @@ class _Swarm:
         except StoreError:
             raise
         except HarnessError as error:
-            await self._fail(_cause_of(error), str(error))
+            await self._fail(_find_cause(error), str(error))
         except anyio.get_cancelled_exc_class():
             if not self._measured:
-                self._story.failure = "interrupted"
+                self._state.failure = "interrupted"
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                ended = SwarmEnded(record=self._record(), overhead=self._overhead)
-                await self._deliver(ended)
+                result = SwarmResult(record=self._make_record(), overhead=self._overhead)
+                await self._deliver(result)
 
     async def _run(self) -> None:
         async with AsyncExitStack() as stack:
-            self._step(WORKSPACE)
+            self._emit_step(WORKSPACE)
             started = anyio.current_time()
             snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
-            self._kit = self._kit.of_snapshot(await stack.enter_async_context(snapshot))
-            await stack.enter_async_context(self._workspace())
-            stack.callback(self._tell_teardown)
+            self._kit = self._kit.replace_snapshot(await stack.enter_async_context(snapshot))
+            await stack.enter_async_context(self._open_workspace())
+            stack.callback(self._report_teardown)
             await stack.enter_async_context(self._tool)
-            self._story.workspace_seconds = anyio.current_time() - started
-            await self._ground.begin()
+            self._state.workspace_seconds = anyio.current_time() - started
+            await self._preparation.begin()
             if self._mode.services:
                 await self._start_service()
-            await self._lay_ground()
-            self._story.before = await self._counters()
-            async with self._reading_afterwards():
+            await self._prepare_workspace()
+            self._state.before = await self._read_counters()
+            async with self._open_counting():
                 await self._run_agents()
-            self._ground.look_again()
-            self._measured = self._story.failure is None and not self._closed
+            self._preparation.record_instruction_changes()
+            self._measured = self._state.failure is None and not self._closed
             if self._measured and (line := self._job.overhead) is not None:
-                self._step("overhead")
-                around = self._surroundings()
-                self._overhead = await ask_nothing(self._kit, line, around, self._gone)
+                self._emit_step("overhead")
+                swarm_context = self._make_context()
+                self._overhead = await measure_empty_prompt(
+                    self._kit, line, swarm_context, self._find_loss
+                )
 
-    def _workspace(self) -> AbstractAsyncContextManager[Path]:
+    def _open_workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
         # Later agents can read the names: where commits differ, these say nothing of their order.
         label = f"run-{swarm.run}-{swarm.arm}-" if swarm.commit is None else ""
-        keep = kit.work / KEPT / f"{label}{swarm.id}-{self._story.attempt}"
+        keep = kit.work / KEPT / f"{label}{swarm.id}-{self._state.attempt}"
         return clone(kit.snapshot, kit.workspace, keep=keep if kit.keep_workspaces else None)
 
-    def _tell_teardown(self) -> None:
+    def _report_teardown(self) -> None:
         if (failure := self._tool.teardown_failure) is not None:
-            self._story.teardown_failure = clean_text(failure, self._kit.secrets)
+            self._state.teardown_failure = clean_text(failure, self._kit.secrets)
             message = f"{self._mode.name}: its teardown failed: {failure}"
             self._kit.emit(Trouble(message=message))
 
     async def _start_service(self) -> None:
         kit = self._kit
-        self._step("service")
+        self._emit_step("service")
         started = anyio.current_time()
-        of_ours = kit.experiment.service_url is None
-        make = kit.artefacts.make_mode_folder if of_ours else kit.artefacts.mode_folder
+        is_local = kit.experiment.service_url is None
+        make = kit.artefacts.make_mode_folder if is_local else kit.artefacts.mode_folder
         service = await self._tool.start_service(
             log=make(self._swarm.run, self._mode.name) / "service.log",
             secrets=kit.secrets,
             tag=f"{kit.experiment.session}/service/{self._swarm.id}",
         )
-        self._story.service_seconds = anyio.current_time() - started
-        named = cleaned(await service.implementation(), kit.secrets)
-        self._story.backend = named or self._story.backend
-        self._step("index")
+        self._state.service_seconds = anyio.current_time() - started
+        implementation = cleaned(await service.read_implementation(), kit.secrets)
+        self._state.backend = implementation or self._state.backend
+        self._emit_step("index")
         timeout = kit.experiment.limits.index_timeout
-        self._story.index_seconds = await service.index(kit.workspace, timeout)
+        self._state.index_seconds = await service.index(kit.workspace, timeout)
 
-    async def _lay_ground(self) -> None:
-        ground = self._ground
-        if ground.prepares or self._mode.warm_up:
-            self._step("index")
-            await ground.lay()
-        await ground.look()
-        self._story.index_seconds = _together(self._story.index_seconds, ground.seconds)
+    async def _prepare_workspace(self) -> None:
+        preparation = self._preparation
+        if preparation.has_preparation or self._mode.warm_up:
+            self._emit_step("index")
+            await preparation.prepare()
+        await preparation.record_changes()
+        self._state.index_seconds = _add_seconds(self._state.index_seconds, preparation.seconds)
 
     async def _run_agents(self) -> None:
-        around = self._surroundings()
+        swarm_context = self._make_context()
         watch = IndexWatch(self._kit.workspace)
-        watches = bool(self._mode.servers) and self._service is None and not self._ground.prepares
+        watches = (
+            bool(self._mode.servers)
+            and self._service is None
+            and not self._preparation.has_preparation
+        )
         async with anyio.create_task_group() as watchers:
             watchers.start_soon(self._monitor.watch)
             if watches:
@@ -189,91 +195,93 @@ class _Swarm:
                     watchers.start_soon(self._watch_service, self._service, agents)
                 limiter = anyio.CapacityLimiter(self._kit.experiment.concurrency)
                 for trial in self._swarm.trials:
-                    agents.start_soon(self._run_trial, trial, around, limiter)
+                    agents.start_soon(self._run_trial, trial, swarm_context, limiter)
             watchers.cancel_scope.cancel()
         if watches:
-            self._story.index_seconds = watch.seconds
-        if self._lost is not None:
-            await self._fail(Cause.SERVICE_FAILED, self._lost)
+            self._state.index_seconds = watch.seconds
+        if self._loss is not None:
+            await self._fail(Cause.SERVICE_FAILED, self._loss)
 
     async def _run_trial(
-        self, trial: SwarmTrial, around: Surroundings, limiter: anyio.CapacityLimiter
+        self, trial: SwarmTrial, swarm_context: SwarmContext, limiter: anyio.CapacityLimiter
     ) -> None:
         async with limiter:
-            self._closed = self._closed or not self._purse.take(trial.id)
+            self._closed = self._closed or not self._swarm_budget.reserve(trial.id)
             if not self._closed:
-                self._began.add(trial.number)
-                await run_trial(self._kit, around, trial, self._look, self._keep)
+                self._started_numbers.add(trial.number)
+                await run_trial(self._kit, swarm_context, trial, self._check_loss, self._keep)
 
     async def _keep(self, delivery: Delivery) -> None:
         """Deliver it, and see what it means for the other agents."""
         if isinstance(delivery, Execution):
             self._delivered.add(delivery.trial.number)
-            self._purse.settle(delivery)
+            self._swarm_budget.settle(delivery)
             refused = delivery.outcome.cause in (Cause.NOT_AUTHORIZED, Cause.NO_CREDIT)
             self._closed |= refused and not self._kit.experiment.rehearsal
         await self._deliver(delivery)
 
-    async def _look(self) -> str | None:
+    async def _check_loss(self) -> str | None:
         """Tell what the agents have lost of their surroundings. The watch looks only now and then;
         an agent that ended in between may have been alone."""
-        if self._lost is None:
-            self._lost = await self._gone()
-        return self._lost
+        if self._loss is None:
+            self._loss = await self._find_loss()
+        return self._loss
 
-    async def _gone(self) -> str | None:
-        lost = await self._service.lost() if self._service is not None else None
-        if lost is None and self._kit.rehearsal is not None:
-            lost = await self._kit.rehearsal.lost()
-        return lost
+    async def _find_loss(self) -> str | None:
+        loss = await self._service.describe_loss() if self._service is not None else None
+        if loss is None and self._kit.rehearsal is not None:
+            loss = await self._kit.rehearsal.lost()
+        return loss
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
         """Stop the agents when their service is lost: without it they measure nothing."""
-        self._lost = await service.watch()
+        self._loss = await service.watch()
         agents.cancel_scope.cancel()
 
     async def _fail(self, cause: Cause, detail: str) -> None:
         """Record the failure for every trial that has no record yet."""
         detail = clean_text(detail, self._kit.secrets)
-        self._story.failure = detail
+        self._state.failure = detail
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
-        around = self._surroundings()
+        swarm_context = self._make_context()
         for trial in self._swarm.trials:
             if trial.number not in self._delivered:
-                await self._keep(not_run(self._kit, around, trial, cause, detail))
+                await self._keep(make_unstarted(self._kit, swarm_context, trial, cause, detail))
 
     @asynccontextmanager
-    async def _reading_afterwards(self) -> AsyncIterator[None]:
+    async def _open_counting(self) -> AsyncIterator[None]:
         try:
             yield
         finally:
             with anyio.CancelScope(shield=True):
-                self._story.after = await self._counters()
-                self._story.difference = {
-                    name: figures(self._kit.probes[name], self._story.before.get(name), reading)
-                    for name, reading in self._story.after.items()
+                self._state.after = await self._read_counters()
+                self._state.difference = {
+                    name: compute_figures(
+                        self._kit.probes[name], self._state.before.get(name), reading
+                    )
+                    for name, reading in self._state.after.items()
                 }
 
-    async def _counters(self) -> dict[str, Reading]:
+    async def _read_counters(self) -> dict[str, Reading]:
         url = self._service.url if self._service else self._kit.experiment.service_url
         key = self._service.key if self._service else None
         context = ProbeContext(workspace=self._kit.workspace, service_url=url, key=key)
         return await read_counters(self._kit, self._mode, context)
 
-    def _surroundings(self) -> Surroundings:
-        return Surroundings(
+    def _make_context(self) -> SwarmContext:
+        return SwarmContext(
             site=self._tool.site,
             monitor=self._monitor,
             attempts=self._job.attempts,
-            made=self._ground.made,
+            prepared_files=self._preparation.created_files,
             reach=self._reach,
             answers=self._kit.reachable,
         )
 
-    def _step(self, step: str) -> None:
+    def _emit_step(self, step: str) -> None:
         self._kit.emit(StepStarted(run=self._swarm.run, arm=self._mode.name, step=step))
 
-    def _record(self) -> SwarmRecord:
+    def _make_record(self) -> SwarmRecord:
         return SwarmRecord(
             session=self._kit.experiment.session,
             swarm=self._swarm.id,
@@ -282,21 +290,21 @@ class _Swarm:
             agents=tuple(
                 trial.number
                 for trial in self._swarm.trials
-                if trial.number in self._began | self._delivered
+                if trial.number in self._started_numbers | self._delivered
             ),
             ended_at=datetime.now(UTC),
-            service_healthy=(self._lost is None) if self._service is not None else None,
-            **vars(self._story),
+            service_healthy=(self._loss is None) if self._service is not None else None,
+            **vars(self._state),
         )
 
 
-def _together(of_service: float | None, of_preparation: float | None) -> float | None:
+def _add_seconds(of_service: float | None, of_preparation: float | None) -> float | None:
     """Add up what took its time before the agents started; `None` when nothing did."""
     seconds = [step for step in (of_service, of_preparation) if step is not None]
     return sum(seconds) if seconds else None
 
 
-def _cause_of(error: HarnessError) -> Cause:
+def _find_cause(error: HarnessError) -> Cause:
     causes = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
     return causes.get(type(error), Cause.WORKSPACE_FAILED)
 
@@ -308,7 +316,7 @@ async def read_counters(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str
     readings = dict[str, Reading]()
     for name, probe in kit.probes.items():
         if gives_no_tool(mode) or name in mode.probes:
-            answer = await asked(probe, context)
+            answer = await read_probe(probe, context)
             if answer.problem:
                 message = f"the probe {name}: {clean_text(answer.problem, kit.secrets)}"
                 kit.emit(Trouble(message=message))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.judging.blinding import blinded, names_of
+from swarm_bench.benchmarks.swarm.judging.blinding import blind, find_names
 from tests.builders.sessions import make_experiment, make_trial
 
 PURPOSES = {
@@ -21,7 +21,7 @@ def names() -> frozenset[str]:
         retrieval={"canopy": {"name": "the canopy of tests 1.0"}},
     )
     calls = {"mcp__canopy__other_tool": 1, "canopy.expand_it": 2, "Grep": 3}
-    return names_of(experiment, [make_trial("canopy", tool_calls=calls)])
+    return find_names(experiment, [make_trial("canopy", tool_calls=calls)])
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def names() -> frozenset[str]:
     ],
 )
 def test_names_are_neutral(text: str, expected: str) -> None:
-    assert blinded(text, names()) == expected
+    assert blind(text, names()) == expected
 
 
 def test_without_a_tool_nothing_changes() -> None:
     text = "canopy, mcp__canopy__search"
-    assert blinded(text, names_of(make_experiment(("baseline",)), [])) == text
+    assert blind(text, find_names(make_experiment(("baseline",)), [])) == text
 
 
 @pytest.mark.parametrize("piece", ["/a", "canopy_", "canopy-", "mcp__", "/swarm-bench-a"])
 def test_long_answers_take_no_long(piece: str) -> None:
-    blinded(piece * 200_000, names())
+    blind(piece * 200_000, names())

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.plan.blocks import in_drawn_order, with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks, draw_task_order
 from swarm_bench.benchmarks.swarm.plan.resume import extend
-from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as, plan, planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_started, plan
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import Experiment, Repository, Setting, Task
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.looks import Look
-from swarm_bench.engine.plan import draw_order, groups_of
+from swarm_bench.engine.plan import draw_order, iterate_groups
 from tests.builders.experiments import experiment
 
 MODES = ["baseline", "canopy", "placebo"]
@@ -21,7 +21,7 @@ MODES = ["baseline", "canopy", "placebo"]
 def session(tasks: int, most: int | None = None, least: float = 0, **changes: Any) -> Experiment:
     named = [f"t{number}" for number in range(1, tasks + 1)]
     values = {"all_tasks": True, "runs": 2, "modes": MODES, **changes}
-    return with_blocks(experiment(tasks=named, **values), most, least)
+    return deal_blocks(experiment(tasks=named, **values), most, least)
 
 
 def sizes(one: Experiment) -> list[int]:
@@ -76,7 +76,7 @@ def test_every_mode_takes_its_turn_in_every_block_and_the_next_one_mirrors_it() 
         agents = {tuple(trial.number for trial in swarm.trials) for swarm in block.groups}
         assert len(agents) == 1
         assert [swarm.arm for swarm in block.groups] == [*block.order]
-    assert planned_by_mode(one) == dict.fromkeys(MODES, 48)
+    assert count_planned(one) == dict.fromkeys(MODES, 48)
 
 
 def test_runs_whose_agents_all_run_at_once_are_blocks_that_mirror_each_other() -> None:
@@ -94,9 +94,9 @@ def test_more_runs_do_not_change_earlier_ones() -> None:
 
 def test_tasks_have_their_trials_once_with_the_ids_of_before() -> None:
     new, old = session(30), experiment(all_tasks=True, tasks=[f"t{n}" for n in range(1, 31)])
-    ids = [trial.id for swarm in groups_of(plan(new)) for trial in swarm.trials]
+    ids = [trial.id for swarm in iterate_groups(plan(new)) for trial in swarm.trials]
     assert len(ids) == len(set(ids)) == 30 * 3 * 2
-    assert {trial.id for swarm in groups_of(plan(old)) for trial in swarm.trials} < set(ids)
+    assert {trial.id for swarm in iterate_groups(plan(old)) for trial in swarm.trials} < set(ids)
 
 
 def test_a_block_is_of_one_commit_and_the_next_one_mirrors_it() -> None:
@@ -105,7 +105,7 @@ def test_a_block_is_of_one_commit_and_the_next_one_mirrors_it() -> None:
     )
     repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
     old = experiment(all_tasks=True, runs=1, modes=MODES, repository=repository)
-    blocks = plan(with_blocks(old.model_copy(update={"tasks": tasks}), None))
+    blocks = plan(deal_blocks(old.model_copy(update={"tasks": tasks}), None))
     swarms = [block.groups[0] for block in blocks]
     assert [swarm.commit for swarm in swarms] == ["a" * 40] * 2 + ["b" * 40] * 2
     assert [len(swarm.trials) for swarm in swarms] == [3] * 4
@@ -125,15 +125,15 @@ def test_in_ab_and_in_growing_swarms_a_swarm_is_a_block() -> None:
 def test_a_session_grows_by_blocks() -> None:
     old = session(8, runs=1, modes=MODES[:2])
     new = session(14, runs=2)
-    ids = [trial.id for swarm in groups_of(plan(old)) for trial in swarm.trials]
+    ids = [trial.id for swarm in iterate_groups(plan(old)) for trial in swarm.trials]
     grown = extend(old, new, ids)
     assert sizes(grown) == [4, 4, 3, 3]
     assert grown.order[:2] == tuple((*order, "placebo") for order in old.order)
     blocks = plan(grown)
     for first, second in zip(blocks[2::2], blocks[3::2], strict=True):
         assert first.order == second.order[::-1]
-    swarms = {swarm.id for swarm in groups_of(plan(old))}
-    assert swarms < {swarm.id for swarm in groups_of(blocks)}, "those that have run stay"
+    swarms = {swarm.id for swarm in iterate_groups(plan(old))}
+    assert swarms < {swarm.id for swarm in iterate_groups(blocks)}, "those that have run stay"
     stored = Experiment.from_json(grown.model_dump_json())
     assert plan(stored) == blocks
 
@@ -161,12 +161,12 @@ def test_a_session_of_before_keeps_a_run_as_its_block() -> None:
     tasks = [f"t{number}" for number in range(1, 13)]
     old = experiment(all_tasks=True, tasks=tasks, runs=3, order=orders)
     new = session(13, runs=5, modes=MODES)
-    ids = list(chain.from_iterable((t.id for t in s.trials) for s in groups_of(plan(old))))
+    ids = list(chain.from_iterable((t.id for t in s.trials) for s in iterate_groups(plan(old))))
     grown = extend(old, new.model_copy(update={"order": ()}), ids)
     assert grown.blocks is None
     assert grown.order[:3] == tuple((*order, "placebo") for order in orders)
     assert [(block.run, block.of_run) for block in plan(grown)] == [(n, 1) for n in range(1, 6)]
-    assert {len(swarm.trials) for swarm in groups_of(plan(grown))} == {13}
+    assert {len(swarm.trials) for swarm in iterate_groups(plan(grown))} == {13}
 
 
 def test_draws_are_of_the_seed() -> None:
@@ -182,8 +182,8 @@ def until_clear(tasks: int | list[Task], seed: int = 3) -> Experiment:
     changes: dict[str, Any] = {"settings": {"until_clear": asked}, "session": "a1b2c3d4"}
     if not isinstance(tasks, int):
         changes["tasks"] = tuple(tasks)
-    one = with_blocks(one.model_copy(update=changes), None)
-    return in_drawn_order(one).with_beforehand()
+    one = deal_blocks(one.model_copy(update=changes), None)
+    return draw_task_order(one).with_beforehand()
 
 
 def test_the_tasks_of_a_session_that_may_end_early_are_drawn() -> None:
@@ -207,16 +207,16 @@ def test_so_are_blocks_of_several_commits_each_of_one() -> None:
 def test_a_session_that_may_end_early_is_read_as_far_as_it_was_run() -> None:
     one = until_clear(30)
     assert len(plan(one)) == 4
-    begun = as_far_as(one, {1, 2, 9})
+    begun = cut_to_started(one, {1, 2, 9})
     assert (len(begun.tasks), begun.tasks_named) == (15, 30)
     assert begun.tasks == one.tasks[:15]
-    assert planned_by_mode(begun) == dict.fromkeys(MODES, 15)
+    assert count_planned(begun) == dict.fromkeys(MODES, 15)
     assert not begun.tasks_changed
-    assert as_far_as(one, set(range(1, 31))) == one
+    assert cut_to_started(one, set(range(1, 31))) == one
     look = Look(blocks=3, tasks=22, verdicts={}, stands=False)
-    assert len(as_far_as(one.model_copy(update={"looks": (look,)}), {1}).tasks) == 22
+    assert len(cut_to_started(one.model_copy(update={"looks": (look,)}), {1}).tasks) == 22
     ordinary = session(30)
-    assert as_far_as(ordinary, {1}) is ordinary
+    assert cut_to_started(ordinary, {1}) is ordinary
 
 
 def test_nothing_is_planned_after_a_verdict_that_stands() -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from swarm_bench.analysis.caveats.clones import had_keys
-from swarm_bench.benchmarks.swarm.plan.resume import continued
+from swarm_bench.benchmarks.swarm.plan.resume import continue_repository
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
@@ -17,7 +17,7 @@ NEW = OLD.model_copy(
 
 def test_a_session_that_goes_on_says_what_is_in_no_clone_from_now_on() -> None:
     began = datetime.now(UTC)
-    grown = continued(OLD, NEW, any_recorded=True)
+    grown = continue_repository(OLD, NEW, any_recorded=True)
     answers, *others = sentences_on(grown)
     assert "keys.toml" in answers
     assert tuple(others) == NEW.left_out
@@ -30,10 +30,10 @@ def test_trials_had_no_such_files_where_there_are_none_and_where_none_was_run() 
     nothing = NEW.model_copy(update={"answers": ()})
     looked = OLD.model_copy(update={"answers": ()})
     for old, new, any_recorded in ((OLD, nothing, True), (OLD, NEW, False), (looked, NEW, True)):
-        grown = continued(old, new, any_recorded=any_recorded)
+        grown = continue_repository(old, new, any_recorded=any_recorded)
         assert not had_keys(grown, None)
 
 
 def test_it_says_the_same_once_however_often_it_goes_on() -> None:
-    grown = continued(OLD, NEW, any_recorded=True)
-    assert continued(grown, NEW, any_recorded=True) == grown
+    grown = continue_repository(OLD, NEW, any_recorded=True)
+    assert continue_repository(grown, NEW, any_recorded=True) == grown

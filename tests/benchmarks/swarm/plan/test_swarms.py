@@ -4,8 +4,13 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.setup.experiment import check_same_measurement
-from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
-from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds, plan, planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.resume import add_back_ends, extend
+from swarm_bench.benchmarks.swarm.plan.swarms import (
+    count_planned,
+    estimate_seconds,
+    list_commits,
+    plan,
+)
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import (
@@ -76,7 +81,7 @@ def test_tasks_of_one_commit_share_a_swarm_and_modes_stay_close_together() -> No
     ]
     first, second = ("b" * 40, [(1, "t1"), (3, "t3")]), ("a" * 40, [(2, "t2"), (4, "t4")])
     assert swarms == [first, first, second, second], "the session's own commit needs no other copy"
-    assert commits(one) == ("b" * 40, "a" * 40)
+    assert list_commits(one) == ("b" * 40, "a" * 40)
     assert one.agents_by_commit == {"b" * 40: [1, 3], "a" * 40: [2, 4]}
     assert (one.concurrency, one.at_once) == (4, 2)
     assert ids(one) == ids(one.model_copy(update={"tasks": tuple(on(None, t.id) for t in tasks)}))
@@ -101,7 +106,7 @@ def test_without_commits_the_swarms_are_as_they_were() -> None:
 
 def test_what_was_drawn_stays_when_the_session_grows() -> None:
     before = draw_order(["a", "b"], 2, seed=1)
-    after = draw_order(["a", "b", "c"], 4, seed=1, drawn=before)
+    after = draw_order(["a", "b", "c"], 4, seed=1, existing=before)
     assert after[0] == (*before[0], "c")
     assert draw_order(["a", "b"], 4, seed=1)[:2] == before
     assert len(after) == 4
@@ -109,13 +114,13 @@ def test_what_was_drawn_stays_when_the_session_grows() -> None:
 
 def test_ids_are_stable_and_unique() -> None:
     one = experiment()
-    assert len(ids(one)) == len(trials(one)) == sum(planned_by_mode(one).values()) == 16
+    assert len(ids(one)) == len(trials(one)) == sum(count_planned(one).values()) == 16
     assert ids(one) == ids(experiment(session="another"))
 
 
 def test_the_time_is_bounded() -> None:
     one = experiment(modes=["baseline", "canopy-service"], runs=1, concurrency=2)
-    assert longest_seconds(one) == 2 * (2 * 10) + 100
+    assert estimate_seconds(one) == 2 * (2 * 10) + 100
 
 
 def test_a_warm_preparation_has_its_time_too() -> None:
@@ -123,8 +128,8 @@ def test_a_warm_preparation_has_its_time_too() -> None:
     canopy = {"servers": {"s": {"command": "s"}}, "prepare": Preparation(tool="build")}
     modes = (one.modes[0], one.modes[1].model_copy(update=canopy))
     cold = one.model_copy(update={"modes": modes})
-    assert longest_seconds(cold) == 2 * 10
-    assert longest_seconds(cold.model_copy(update={"index": "warm"})) == 2 * 10 + 100
+    assert estimate_seconds(cold) == 2 * 10
+    assert estimate_seconds(cold.model_copy(update={"index": "warm"})) == 2 * 10 + 100
 
 
 def test_the_share_that_must_be_connected_may_change() -> None:
@@ -157,7 +162,7 @@ def test_what_tools_are_for_stays_as_it_was() -> None:
         "canopy": {"mcp__canopy__query": None},
         "mine": {"mcp__mine__status": "other"},
     }
-    grown = with_back_ends(old, {}, now)
+    grown = add_back_ends(old, {}, now)
     assert grown.tool_purposes == {**old.tool_purposes, "mine": now["mine"]}
     read = Experiment.from_json(grown.model_dump_json())
     assert read.tool_purposes == grown.tool_purposes
@@ -167,7 +172,7 @@ def test_another_back_end_is_refused() -> None:
     old = experiment(retrieval={"canopy": Program(name="canopy-mcp", version="0.4.0")})
     now = {"canopy": Program(name="canopy-mcp", version="0.5.0")}
     with pytest.raises(UsageError, match="canopy ran with canopy-mcp 0.4.0"):
-        with_back_ends(old, now, {})
+        add_back_ends(old, now, {})
 
 
 def test_what_does_not_grow_is_told_as_it_was() -> None:

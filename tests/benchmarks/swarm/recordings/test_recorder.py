@@ -6,13 +6,13 @@ from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.recordings.recorder import (
-    Printed,
+    PrintedFiles,
     Recorder,
-    recorded_trial,
-    shareable,
+    make_recorded_trial,
+    make_shareable,
 )
 from swarm_bench.benchmarks.swarm.running.delivery import Execution, ProcessEnd
-from swarm_bench.benchmarks.swarm.running.home_files import home_files
+from swarm_bench.benchmarks.swarm.running.home_files import read_home_files
 from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording
@@ -46,7 +46,7 @@ def line(process: ProcessEnd | None, **changes: object) -> RecordedTrial:
         program_version="1.2",
         process=process,
     )  # fmt: skip
-    return recorded_trial(execution, made)
+    return make_recorded_trial(execution, made)
 
 
 def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> None:
@@ -64,7 +64,7 @@ def test_an_experiment_is_shared_without_what_is_secret_or_of_this_machine() -> 
             "settings": {"workspace_root": Setting(value="/home/me", source="default")},
         }
     )
-    shared = shareable(one)
+    shared = make_shareable(one)
     assert KEY not in shared.model_dump_json()
     assert "/home/me" not in shared.model_dump_json()
     assert shared.modes[0].servers == {"tool": {}}
@@ -85,7 +85,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
         rehearsal=True,
         rehearsal_requests=3,
     )
-    printed = Printed(
+    printed = PrintedFiles(
         stdout=tmp_path / "out", stderr=tmp_path / "err", home_files={"a.md": b"left"}
     )
     recorder.keep(trial, printed)
@@ -107,7 +107,7 @@ def test_a_trial_is_kept_with_its_streams(tmp_path: Path) -> None:
 def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "recording", "scout")
     recorder.begin(experiment(), frozenset(), {})
-    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
+    nowhere = PrintedFiles(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
     recorder.keep(line(None, cause="workspace-failed"), nowhere)
     kept = RecordedTrial.from_json((tmp_path / "recording/trials.jsonl").read_bytes())
     assert (kept.ran, kept.cause, kept.sizes) == (False, Cause.WORKSPACE_FAILED, {})
@@ -115,7 +115,7 @@ def test_a_trial_without_a_process_has_no_streams(tmp_path: Path) -> None:
 
 
 def test_a_continued_session_goes_on_with_its_recording(tmp_path: Path) -> None:
-    nowhere = Printed(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
+    nowhere = PrintedFiles(stdout=tmp_path / "no", stderr=tmp_path / "no", home_files={})
     for attempt in (1, 2):
         recorder = Recorder(tmp_path / "recording", "scout")
         recorder.begin(experiment(runs=attempt), frozenset(), {})
@@ -137,22 +137,22 @@ def test_what_an_agent_left_is_read_without_secrets_and_without_its_links(tmp_pa
     os.mkfifo(home / "pipe")
     names = ("logs/*.json", "link", "folder/key", "*/key", "pipe", "logs", "none", "../outside/key")
     launch = Launch(argv=("x",), leaves=names)
-    assert home_files(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
-    assert home_files(home, None, [KEY]) == {}
+    assert read_home_files(home, launch, [KEY]) == {"logs/a.json": b"my key is (not stored)"}
+    assert read_home_files(home, None, [KEY]) == {}
 
 
 def test_of_two_secrets_that_begin_alike_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(f"my key is {KEY}-and-more")
     launch = Launch(argv=("x",), leaves=("a.json",))
     for secrets in ([KEY, f"{KEY}-and-more"], [f"{KEY}-and-more", KEY]):
-        assert home_files(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
+        assert read_home_files(tmp_path, launch, secrets) == {"a.json": b"my key is (not stored)"}
 
 
 def test_a_stream_that_an_agent_replaced_is_missing_and_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(KEY, encoding="utf-8")
     os.mkfifo(tmp_path / "stdout")
     (tmp_path / "stderr").symlink_to(tmp_path / "secret")
-    printed = Printed(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", home_files={})
+    printed = PrintedFiles(stdout=tmp_path / "stdout", stderr=tmp_path / "stderr", home_files={})
     recorder = Recorder(tmp_path / "recording", "claude")
     recorder.begin(experiment(), frozenset(), {})
     recorder.keep(line(ProcessEnd(returncode=0)), printed)

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from swarm_bench.agents.stream_json.stream import outcome_of
-from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, MOST_REQUESTS, within_caps
+from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, MOST_REQUESTS, cap_outcome
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.caps import LONGEST_NAME, OTHERS
+from swarm_bench.engine.caps import LONGEST_NAME, OTHER_NAMES
 from tests.benchmarks.swarm.records.test_making import record
 
 CALLS = 20_000
@@ -39,7 +39,7 @@ def test_a_record_of_many_names_is_small_and_says_so(tmp_path: Path) -> None:
     assert len(made.model_dump_json()) < 2_000_000
     assert made.tool_calls is not None
     assert sum(made.tool_calls.values()) == CALLS
-    assert made.tool_calls[OTHERS] == CALLS - MOST_NAMES
+    assert made.tool_calls[OTHER_NAMES] == CALLS - MOST_NAMES
     assert len(made.tool_calls) == MOST_NAMES + 1
     assert max(map(len, made.tool_calls)) == LONGEST_NAME
     cut = CALLS - MOST_NAMES + 1
@@ -59,13 +59,13 @@ def test_ordinary_names_stay_as_they_are() -> None:
         turn_usage=(Usage(input=1),),
         model="m",
     )
-    kept = within_caps(outcome)
+    kept = cap_outcome(outcome)
     assert kept.names_cut == 0
     assert vars(kept) == {**vars(outcome), "names_cut": 0}
-    nothing = within_caps(Outcome(cause=Cause.FINISHED))
+    nothing = cap_outcome(Outcome(cause=Cause.FINISHED))
     assert (nothing.tool_calls, nothing.servers, nothing.tools_offered) == (None, None, None)
 
 
 def test_the_usage_of_too_many_requests_is_missing() -> None:
     many = (Usage(input=1),) * (MOST_REQUESTS + 1)
-    assert within_caps(Outcome(cause=Cause.FINISHED, turn_usage=many)).turn_usage is None
+    assert cap_outcome(Outcome(cause=Cause.FINISHED, turn_usage=many)).turn_usage is None

@@ -15,8 +15,8 @@ from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.records.making import (
     drop_zeros,
     make_record,
-    outcome_of,
-    rehearsed,
+    read_outcome,
+    read_rehearsal_figures,
     sum_up,
 )
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
@@ -24,7 +24,7 @@ from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.scoring import Scored
+from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from tests.builders.executions import execution
@@ -56,8 +56,8 @@ def experiment(model: str | None) -> Experiment:
 def record(model: str | None, outcome: Outcome, seen: Traffic | None = None) -> TrialRecord:
     about = experiment(model)
     trial = plan(about)[0].groups[0].trials[0]
-    ended = execution(trial, outcome, rehearsed=rehearsed(seen, SERVERS))
-    return make_record(about, ended, Scored())
+    ended = execution(trial, outcome, rehearsed=read_rehearsal_figures(seen, SERVERS))
+    return make_record(about, ended, ScoringResult())
 
 
 def test_every_record_of_a_rehearsal_is_marked_even_of_a_trial_that_never_began() -> None:
@@ -149,7 +149,7 @@ def test_output_that_an_agent_replaced_is_unreadable_and_not_the_adapters_defect
     exit = AgentExit(
         returncode=0, stopped=None, stdout=tmp_path / "stdout", stderr=tmp_path / "stderr"
     )
-    outcome = outcome_of(Claude(), exit)
+    outcome = read_outcome(Claude(), exit)
     wanted = Cause.NO_OUTPUT if (kind, name) == ("endless", "stderr") else Cause.UNREADABLE_OUTPUT
     assert outcome.cause is wanted
 
@@ -181,7 +181,7 @@ def test_a_key_that_json_spells_in_its_own_way_is_in_no_outcome(tmp_path: Path) 
     )
     assert KEY in repr(Claude().outcome(exit))
     began = time.process_time()
-    found = outcome_of(Claude(), exit)
+    found = read_outcome(Claude(), exit)
     assert time.process_time() - began < 2
     assert KEY not in repr(found)
     assert (found.text or "").startswith("(not stored) word")
@@ -225,4 +225,4 @@ def test_figures_that_nobody_can_have_are_a_defect_of_the_adapter(
         home=tmp_path, secrets=(), servers=(),
     )  # fmt: skip
     with pytest.raises(ValueError, match="the adapter gave"):
-        outcome_of(Odd(), exit)
+        read_outcome(Odd(), exit)

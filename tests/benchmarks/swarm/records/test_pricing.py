@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.records.making import with_price
+from swarm_bench.benchmarks.swarm.records.making import add_price
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import Cause
@@ -18,7 +18,7 @@ TOKENS = Outcome(cause=Cause.FINISHED, usage=USAGE, model="gpt-9")
 
 
 def priced(outcome: Outcome, **changes: Any) -> tuple[float | None, bool | None, str | None]:
-    made = with_price(experiment(**{"prices": PRICES, **changes}), outcome)
+    made = add_price(experiment(**{"prices": PRICES, **changes}), outcome)
     return made.cost, made.cost_estimated, made.price_table
 
 
@@ -50,7 +50,7 @@ def test_sub_agents_and_compactions_are_priced_where_their_tokens_are_known() ->
     ],
 )
 def test_what_is_reported_stays_and_what_is_not_known_is_missing(outcome: Outcome) -> None:
-    assert with_price(experiment(prices=PRICES), outcome) is outcome
+    assert add_price(experiment(prices=PRICES), outcome) is outcome
 
 
 def test_our_own_estimate_and_that_of_a_program_without_the_price_give_way() -> None:

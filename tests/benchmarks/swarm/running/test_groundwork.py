@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
-from swarm_bench.benchmarks.swarm.running.groundwork import Groundwork, Story
+from swarm_bench.benchmarks.swarm.running.groundwork import SwarmState, WorkspacePreparation
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
@@ -58,14 +58,14 @@ async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
     place = tmp_path / home
     place.mkdir(parents=True)
     tools = replace(kit.tools, agent_env={"HOME": str(place)})
-    story = Story(attempt=1)
+    story = SwarmState(attempt=1)
     async with opened(replace(kit, tools=tools)) as tool:
         (place / "before").write_bytes(b"x" * 70)
-        ground = Groundwork(kit, SWARM, tool, story)
+        ground = WorkspacePreparation(kit, SWARM, tool, story)
         await ground.begin()
         (kit.workspace / "index").write_bytes(b"abc")
         (place / "more").write_bytes(b"x" * 500)
-        await ground.look()
+        await ground.record_changes()
     assert story.index_bytes == counted
 
 
@@ -87,8 +87,8 @@ async def test_whatever_a_mode_runs_beside_its_agents_has_a_home(
 
 
 async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
-    tool, story = opened(kit), Story(attempt=1)
-    ground = Groundwork(kit, SWARM, tool, story)
+    tool, story = opened(kit), SwarmState(attempt=1)
+    ground = WorkspacePreparation(kit, SWARM, tool, story)
     await ground.begin()
-    await ground.look()
+    await ground.record_changes()
     assert story.index_bytes == 0

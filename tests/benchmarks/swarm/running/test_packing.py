@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
-from swarm_bench.benchmarks.swarm.running.packing import packed
+from swarm_bench.benchmarks.swarm.running.packing import pack_kit
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Task
 from tests.builders.kits import kit_for
@@ -16,6 +16,6 @@ def test_tasks_on_commits_of_their_own_run_where_the_repository_is(tmp_path: Pat
     kit = kit_for(Scout(), tmp_path)
     task = Task(id="t", title="t", prompt="t", commit="a" * 40)
     experiment = kit.experiment.model_copy(update={"tasks": (task,)})
-    assert packed(kit)
+    assert pack_kit(kit)
     with pytest.raises(UsageError, match="run the session here"):
-        packed(replace(kit, experiment=experiment))
+        pack_kit(replace(kit, experiment=experiment))

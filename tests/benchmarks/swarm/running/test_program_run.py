@@ -1,5 +1,5 @@
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.benchmarks.swarm.running.program_run import Watch
+from swarm_bench.benchmarks.swarm.running.program_run import OutputWatcher
 from swarm_bench.core.outcome import Activity
 
 
@@ -12,11 +12,11 @@ class Counted(Scripted):
 
 def test_a_budget_that_the_program_does_not_keep_is_kept() -> None:
     shown: list[Activity] = []
-    watch = Watch(Counted(), 2, shown.append)
-    assert [watch.line(line) for line in (b"one", b"", b"two")] == [None, None, "turn-limit"]
+    watch = OutputWatcher(Counted(), 2, shown.append)
+    assert [watch.read_line(line) for line in (b"one", b"", b"two")] == [None, None, "turn-limit"]
     assert [activity.doing for activity in shown] == ["one", "two"]
 
 
 def test_a_program_that_keeps_its_budget_is_only_watched() -> None:
-    watch = Watch(Counted(), None, lambda _: None)
-    assert [watch.line(b"turn") for _ in range(5)] == [None] * 5
+    watch = OutputWatcher(Counted(), None, lambda _: None)
+    assert [watch.read_line(b"turn") for _ in range(5)] == [None] * 5

@@ -17,9 +17,9 @@ from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmEnded
+from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmResult
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
+from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
@@ -83,13 +83,13 @@ def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
         experiment=kit.experiment,
         folder=folder,
         overhead=OverheadLines(folder),
-        trees=Trees(repository=kit.experiment.repository, copy=kit.snapshot, recorded={}),
+        trees=Trees(repository=kit.experiment.repository, copy=kit.snapshot, recorded_files={}),
         scorers=scorers,
         page=lambda _, text: text or "",
         probes={},
         secrets=kit.secrets,
         emit=kit.emit,
-        scoring=kit.reading,
+        scoring=kit.reader_limiter,
     )
     return OneSwarmStore(store, plan(kit.experiment)[0].groups[0])
 
@@ -155,12 +155,12 @@ async def test_a_trial_of_another_swarm_is_not_stored_and_none_twice(tmp_path: P
     around = surroundings_for(kit)
     store = store_for(kit)
     trial = plan(kit.experiment)[0].groups[0].trials[0]
-    execution = not_run(kit, around, trial, Cause.TIMEOUT, "it hung")
+    execution = make_unstarted(kit, around, trial, Cause.TIMEOUT, "it hung")
     others: list[Delivery] = [
         replace(execution, trial=replace(trial, id="other")),
         replace(execution, trial=replace(trial, arm="canopy")),
-        SwarmEnded(record=make_swarm("canopy", run=1)),
-        SwarmEnded(record=make_swarm("baseline", run=2)),
+        SwarmResult(record=make_swarm("canopy", run=1)),
+        SwarmResult(record=make_swarm("baseline", run=2)),
     ]
     await store.keep(execution)
     for delivery in [execution, *others]:
