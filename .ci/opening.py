@@ -1,6 +1,7 @@
 """Files are opened through `swarm_bench.runtime.untrusted`, as an agent, a stranger or an older
-session may have put something else in their place: `opened`, `read`, `tail` and `read_inside` read.
-In `swarm_bench.runtime.files`, `writable`, `write_whole` and `append_line` write, `remove` removes.
+session may have put something else in their place: `open_untrusted`, `read`, `tail` and
+`read_inside` read. In `swarm_bench.runtime.files`, `writable`, `write_whole` and `append_line`
+write, `remove` removes.
 """
 
 import ast

@@ -23,7 +23,7 @@ from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, load_scorers, s
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.outcome import Outcome, Retrieved
 from swarm_bench.core.session.experiment import Repository
-from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, task_groups
+from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, group_tasks
 from swarm_bench.core.status import Cause
 from swarm_bench.source.definitions import Definition, definitions
 
@@ -140,7 +140,7 @@ def main() -> None:
         )
         alone = list(answers(defined))
         tasks = tuple(answer.task for answer in alone[:KEYS])
-        groups = task_groups(tasks, commit)
+        groups = group_tasks(tasks, commit)
         written = [replace(answer, tasks=tasks, groups=groups) for answer in alone]
         (Path(folder) / "answers").write_bytes(pickle.dumps((repository, written)))
         command = [sys.executable, __file__, folder]

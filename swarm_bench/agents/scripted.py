@@ -5,7 +5,7 @@ FILE`. What it can play is written in `swarm_bench.testing.scripted_process`.
 import sys
 from pathlib import Path
 
-from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
+from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
@@ -29,10 +29,10 @@ class Scripted:
         return Launch(argv=(sys.executable, "-I", "-m", PROGRAM, *options, "--", request.prompt))
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(exit, output_is_counted=True)
+        return read_outcome(exit, output_is_counted=True)
 
     def program(self, model: str | None) -> Program:
         """Identify the program, which is our own. Raises `UsageError` when the script does not

@@ -32,7 +32,7 @@ def audit_streams(
     # Of a trial that was run again only the last attempt: the next one's files have its names.
     ran = [trial for trial in Selection(data).trials if trial.wall_seconds is not None]
     streams = list(find_streams(folder, experiment, ran))
-    audit = replace(audit, lost=len(ran) - len(streams))
+    audit = replace(audit, lost_streams=len(ran) - len(streams))
     agent = load_adapter(experiment)
     if agent is None:
         return replace(data, audit=replace(audit, adapter=False, unread=len(streams)))
@@ -56,7 +56,7 @@ def audit_streams(
 def _select_streams(streams: list[Stream], audit: Audit, room: int) -> Iterator[Stream]:
     """Yield those of lines that are changed or have no checksum first; of the others, whichever a
     hash puts there, the same ones in every report."""
-    doubtful = audit.edited | audit.bare
+    doubtful = audit.edited | audit.without_checksum
 
     def rank(stream: Stream) -> tuple[bool, bytes]:
         return stream.trial.key not in doubtful, sha256(repr(stream.trial.key).encode()).digest()

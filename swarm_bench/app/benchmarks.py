@@ -22,7 +22,7 @@ from swarm_bench.reports.markdown import render
 
 def list_benchmarks() -> list[Listing]:
     """List every registered benchmark, with its version or why it cannot be used."""
-    return [_build_listing(plugin) for plugin in registry.plugins("benchmarks")]
+    return [_build_listing(plugin) for plugin in registry.list_plugins("benchmarks")]
 
 
 def describe(name: str) -> str:

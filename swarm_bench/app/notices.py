@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 
 from swarm_bench.analysis.wording import amount, joined
-from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.session.experiment import Experiment, Repository
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.runtime.processes.launching import room_at_once
@@ -18,7 +18,7 @@ def emit_notices(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
     tell_omissions(experiment.repository, emit)
     for sentence in explain_waiting(experiment):
-        emit(Trouble(message=sentence))
+        emit(WarningRaised(message=sentence))
 
 
 def tell_omissions(repository: Repository, emit: Emit) -> None:
@@ -26,7 +26,7 @@ def tell_omissions(repository: Repository, emit: Emit) -> None:
     for sentence in sentences_on_answers(repository):
         emit(Preparing(step=sentence))
     for sentence in repository.left_out:
-        emit(Trouble(message=sentence))
+        emit(WarningRaised(message=sentence))
 
 
 def tell_stand(previous: Experiment, now: Experiment, emit: Emit) -> None:
@@ -41,7 +41,7 @@ def tell_stand(previous: Experiment, now: Experiment, emit: Emit) -> None:
         consequence = (
             "and does not stand by the scores, modes and trials of now, so the session continues"
         )
-    emit(Trouble(message=f"{stood}, {consequence}"))
+    emit(WarningRaised(message=f"{stood}, {consequence}"))
 
 
 def tell_prices(experiment: Experiment, emit: Emit) -> None:
@@ -57,7 +57,7 @@ def tell_prices(experiment: Experiment, emit: Emit) -> None:
         prices = "price of {} is another" if len(models) == 1 else "prices of {} are others"
         changed = prices.format(joined(models))
         message = f"the {changed} now than when the session began, which keeps its own"
-        emit(Trouble(message=message))
+        emit(WarningRaised(message=message))
 
 
 def explain_waiting(experiment: Experiment) -> list[str]:

@@ -16,11 +16,11 @@ from swarm_bench.config.annotations import flag
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.looks import Look
-from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
+from swarm_bench.core.session.looks import InterimVerdicts
+from swarm_bench.core.session.recording import FOLDER, CheckedRecording, Replays
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -49,7 +49,7 @@ def open_replay(
     experiment = _build_replay(recorded_session, resolved, design, session)
     if emit:
         for problem in recorded_session.problems:
-            emit(Trouble(message=f"the recording: {problem}"))
+            emit(WarningRaised(message=f"the recording: {problem}"))
         tell_prices(experiment, emit)
     name = session if emit else f"plan-{os.urandom(4).hex()}"
     with open_work_folder(resolved.settings.workspace_root, name, create_warn(emit)) as work:
@@ -69,7 +69,7 @@ def open_replay(
 
 
 def _build_replay(
-    recorded_session: Recorded, resolved: Resolved, design: Design, session: str
+    recorded_session: CheckedRecording, resolved: Resolved, design: Design, session: str
 ) -> Experiment:
     """Make the recorded experiment, or the part of it that was asked for.
 
@@ -104,7 +104,7 @@ def _build_replay(
     )
 
 
-def _limit_to_recorded(recorded_session: Recorded) -> Experiment:
+def _limit_to_recorded(recorded_session: CheckedRecording) -> Experiment:
     """Return the recorded experiment; of one that ended before its tasks did, at its verdict or at
     `--max-cost`, nothing after that is planned. A recording has no verdicts."""
     recorded_experiment = recorded_session.recording.experiment
@@ -114,7 +114,7 @@ def _limit_to_recorded(recorded_session: Recorded) -> Experiment:
     if len(started_part.tasks) == len(recorded_experiment.tasks):
         return recorded_experiment
     blocks, tasks = len(started_part.agents_of_blocks), len(started_part.tasks)
-    last_look = Look(blocks=blocks, tasks=tasks, verdicts={}, stands=False)
+    last_look = InterimVerdicts(blocks=blocks, tasks=tasks, verdicts={}, stands=False)
     return recorded_experiment.model_copy(update={"looks": (last_look,)})
 
 

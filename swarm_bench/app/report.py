@@ -6,15 +6,15 @@ from types import MappingProxyType
 from typing import Any
 
 from swarm_bench.app.stored.opening import open_session
-from swarm_bench.core.report.document import Written
-from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import is_writable as is_writable
 
 _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 
 
-@uncollected()
-def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> Written:
+@pause_collection()
+def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocument:
     """Render the summary of a session, also of a folder that canopy's own script wrote.
 
     A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that

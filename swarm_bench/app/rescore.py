@@ -26,10 +26,10 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.later.rescored import Rescored
+from swarm_bench.core.session.later.rescored import RescoredAnswer
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
-from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Cause
 from swarm_bench.datasets.suites import Suite, find_suite
 from swarm_bench.engine.plan import iterate_groups
@@ -109,14 +109,14 @@ class _TrialRescorer:
     agent: Agent | None
     """`None` when nothing can read what it printed."""
 
-    def rescore_trials(self, folder: SessionFolder) -> Iterator[Rescored]:
+    def rescore_trials(self, folder: SessionFolder) -> Iterator[RescoredAnswer]:
         """Yield a line for each trial that scorers have something to say about."""
         places = {
             trial.id: (trial.case, swarm.commit)
             for swarm in iterate_groups(plan(self.experiment))
             for trial in swarm.trials
         }
-        groups = task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
+        groups = group_tasks(self.experiment.tasks, self.experiment.repository.clean_commit)
         keys_before = {task.id: task.key for task in folder.read_experiment().tasks}
         trials = [trial for trial in Selection(folder.read()).trials if trial.trial in places]
         streams = {
@@ -144,14 +144,14 @@ class _TrialRescorer:
         answer: ScorableAnswer,
         selected: Collection[Scorer],
         stream: Stream | None,
-    ) -> Rescored:
+    ) -> RescoredAnswer:
         unread = None
         try:
             result = score_answer(self.scorers, self._read(answer, stream), self.trees, ())
         except HarnessError as error:
             unread = str(error)
             result = _keep_scores(trial, selected, unread)
-        return Rescored(
+        return RescoredAnswer(
             mode=trial.mode,
             trial=trial.trial,
             attempt=trial.attempt,

@@ -17,7 +17,7 @@ from swarm_bench.core.errors import (
     NoVerdictPossible,
     WrongAddress,
 )
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import Design
@@ -29,7 +29,7 @@ Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | Wron
 """Errors that end a session in order, before its end."""
 
 
-def shorten_summary(summary: Written, width: int, *, colours: bool) -> str:
+def shorten_summary(summary: RenderedDocument, width: int, *, colours: bool) -> str:
     """Write what somebody at a terminal sees of a summary, in lines of so many columns."""
     from swarm_bench.reports.terminal import render_brief  # heavy
 
@@ -78,7 +78,7 @@ class SessionResult:
     folder: Path
     to_continue: str
     """The command that continues the session."""
-    summary: Written
+    summary: RenderedDocument
     interrupted: bool
     end_counts: EndCounts
     stopped: Stop | None = None

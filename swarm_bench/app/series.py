@@ -27,7 +27,7 @@ from swarm_bench.core.errors import (
     UsageError,
 )
 from swarm_bench.core.events import Emit, PartStarted
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
@@ -41,7 +41,7 @@ class SeriesResult:
 
     folder: Path
     design: Design
-    summary: Written
+    summary: RenderedDocument
     results: Mapping[int, ComparisonResult]
     """Results of the sessions that ran, by size."""
     sizes: int
@@ -176,7 +176,7 @@ def _run_sizes(
 
 def _write_summaries(
     folder: Path, read: dict[int, SessionData], stop_error: BaseException | None
-) -> Written:
+) -> RenderedDocument:
     """Write the summary on top, and that of a session which was cut off before it could."""
     try:
         if stop_error:

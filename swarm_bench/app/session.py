@@ -21,14 +21,14 @@ from swarm_bench.app.setup.folders import make_results_folder
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block
 from swarm_bench.reports.plan_text import render_plan
-from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.files import hold_lock
 from swarm_bench.runtime.ownership import OWNER, this_owner
-from swarm_bench.runtime.processes.guard import guarded
+from swarm_bench.runtime.processes.guard import run_guard
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 
 F = TypeVar("F", bound=Folder[Any, Any])
@@ -58,7 +58,7 @@ class Ready(ABC, Generic[F, R]):
         before its end."""
 
     @abstractmethod
-    def report(self, folder: F) -> Written:
+    def report(self, folder: F) -> RenderedDocument:
         """Write the summary as it stands."""
 
     @abstractmethod
@@ -139,7 +139,7 @@ def hold(call: Call[F, R], *, writes: bool) -> Iterator[F | None]:
     check_output(call)
     continued = call.open_folder(call.resume) if call.resume else None
     # Before anything else: both would work in the same place.
-    with locked(continued.lock, writes=writes) if continued else nullcontext():
+    with hold_lock(continued.lock, writes=writes) if continued else nullcontext():
         if continued:
             call.check_unchanged(continued)
         if continued and writes:
@@ -162,7 +162,7 @@ async def _run(
     async with prepared as ready:
         folder = continued or make_folder(call)
         command = ready.to_continue(folder)
-        with nullcontext() if continued else locked(folder.lock):
+        with nullcontext() if continued else hold_lock(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
             with summarise_on_failure(folder, partial(ready.report, folder), command):
@@ -189,7 +189,7 @@ def manage_child_processes() -> Iterator[None]:
     `HarnessError` when somebody else's code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
-    with cancelling(), guarded(f"{OWNER}={this_owner()}"), _refuse_system_exit():
+    with cancelling(), run_guard(f"{OWNER}={this_owner()}"), _refuse_system_exit():
         yield
 
 

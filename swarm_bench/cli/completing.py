@@ -49,13 +49,15 @@ def offer_suites(incomplete: str) -> Completions:
 def offer_agents(incomplete: str) -> Completions:
     from swarm_bench.core import registry
 
-    return _select_matching({plugin.name for plugin in registry.plugins("agents")}, incomplete)
+    return _select_matching({plugin.name for plugin in registry.list_plugins("agents")}, incomplete)
 
 
 def offer_benchmarks(incomplete: str) -> Completions:
     from swarm_bench.core import registry
 
-    return _select_matching({plugin.name for plugin in registry.plugins("benchmarks")}, incomplete)
+    return _select_matching(
+        {plugin.name for plugin in registry.list_plugins("benchmarks")}, incomplete
+    )
 
 
 @_register("dataset")
@@ -70,7 +72,7 @@ def offer_runnable_benchmarks(incomplete: str) -> Completions:
     from swarm_bench.core import registry
     from swarm_bench.core.session.designs import BENCHMARK, RETRIEVE
 
-    names = {plugin.name for plugin in registry.plugins("benchmarks")}
+    names = {plugin.name for plugin in registry.list_plugins("benchmarks")}
     return _select_matching(names - {BENCHMARK, RETRIEVE.name}, incomplete)
 
 
@@ -85,9 +87,9 @@ def offer_runnable_models(incomplete: str) -> Completions:
     """Offer the providers, and the agent programs behind the one that asks these."""
     from swarm_bench.core import registry
 
-    agents = (f"agent:{plugin.name}" for plugin in registry.plugins("agents"))
+    agents = (f"agent:{plugin.name}" for plugin in registry.list_plugins("agents"))
     return _select_matching(
-        {*(plugin.name for plugin in registry.plugins("models")), *agents}, incomplete
+        {*(plugin.name for plugin in registry.list_plugins("models")), *agents}, incomplete
     )
 
 
@@ -96,7 +98,7 @@ def offer_environments(incomplete: str) -> Completions:
     from swarm_bench.core import registry
 
     return _select_matching(
-        {plugin.name for plugin in registry.plugins("environments")}, incomplete
+        {plugin.name for plugin in registry.list_plugins("environments")}, incomplete
     )
 
 

@@ -20,7 +20,7 @@ from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.base import Source as Source
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
 from swarm_bench.core.session.retrieving import RetrieveExperiment
-from swarm_bench.core.validation import plainly, problem_of
+from swarm_bench.core.validation import describe_problem, format_value
 
 PREFIX = "SWARM_BENCH_"
 PROPERTY_PREFIX = f"{PREFIX}PROPERTY_"
@@ -298,7 +298,7 @@ def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFi
     value = error["input"]
     if name == "agent_env" and isinstance(value, list):
         value = [_without_value(str(word)) for word in value]
-    return f"{flag(name)} {plainly(value)}{where}: it {problem_of(error)}"
+    return f"{flag(name)} {format_value(value)}{where}: it {describe_problem(error)}"
 
 
 def property_layers(benchmark: str, config: Path | None = None) -> Layers:

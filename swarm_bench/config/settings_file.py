@@ -10,8 +10,8 @@ from typing import Any
 
 from swarm_bench.config.text_file import read_text, read_toml
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.registry import plugins
-from swarm_bench.core.validation import MOST
+from swarm_bench.core.registry import list_plugins
+from swarm_bench.core.validation import MAX_PROBLEMS
 
 FILE = Path("swarm-bench.toml")
 _KIND = "settings file"
@@ -34,16 +34,16 @@ class SettingsFile:
 
     def problems(self, names: Collection[str]) -> list[str]:
         """Return a clause for each option that does not exist."""
-        tables = {plugin.name.replace("-", "_") for plugin in plugins("benchmarks")}
+        tables = {plugin.name.replace("-", "_") for plugin in list_plugins("benchmarks")}
         unknown = [
             name
             for name, value in self.options.items()
             if name not in names and not (isinstance(value, dict) and name in tables)
         ]
-        more = [f"and {len(unknown) - MOST} more"] if len(unknown) > MOST else []
+        more = [f"and {len(unknown) - MAX_PROBLEMS} more"] if len(unknown) > MAX_PROBLEMS else []
         clauses = (
             f"{self.position(name)}: {_why_not(name, self.options[name], names)}"
-            for name in unknown[:MOST]
+            for name in unknown[:MAX_PROBLEMS]
         )
         return [*clauses, *more]
 

@@ -65,7 +65,7 @@ class WrongAddress(UsageError):
     """A server is at another address, or takes no such requests at this one."""
 
 
-_OURS = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parent.parent
 _MOST_NAMES = 30
 """In a sentence: data sets have thousands of cases."""
 
@@ -74,12 +74,14 @@ def choice(name: str, existing: Iterable[str]) -> str:
     """Write which of the names that exist may be meant, and which there are beside it."""
     names = list(existing)
     close = get_close_matches(name, names, n=1)
-    others = [other for other in names if other not in close]
-    more = len(others) - _MOST_NAMES
-    listed = ", ".join(others[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+    other_names = [other_name for other_name in names if other_name not in close]
+    remaining = len(other_names) - _MOST_NAMES
+    listing = ", ".join(other_names[:_MOST_NAMES]) + (
+        f" and {remaining:,} more" if remaining > 0 else ""
+    )
     if not close:
-        return f"choose one of {listed}"
-    return f"did you mean {close[0]!r}?" + (f" There are also {listed}" if others else "")
+        return f"choose one of {listing}"
+    return f"did you mean {close[0]!r}?" + (f" There are also {listing}" if other_names else "")
 
 
 class UnknownName(UsageError):
@@ -88,10 +90,10 @@ class UnknownName(UsageError):
     def __init__(self, kind: str, name: str, existing: Iterable[str]) -> None:
         names = sorted(existing)
         close = get_close_matches(name, names, n=1)
-        more = len(names) - _MOST_NAMES
-        rest = f" and {more:,} more" if more > 0 else ""
-        listed = f"known: {', '.join(names[:_MOST_NAMES]) or 'none'}{rest}"
-        hint = f"did you mean {close[0]!r}?" if close else listed
+        remaining = len(names) - _MOST_NAMES
+        suffix = f" and {remaining:,} more" if remaining > 0 else ""
+        listing = f"known: {', '.join(names[:_MOST_NAMES]) or 'none'}{suffix}"
+        hint = f"did you mean {close[0]!r}?" if close else listing
         super().__init__(f"There is no {kind} called {name!r}; {hint}")
 
 
@@ -161,21 +163,25 @@ def where_raised(error: BaseException) -> str:
     none did. Of what they call from a library it is the call."""
     library, *packages = _libraries()
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{_shown(Path(error.filename))}, line {error.lineno}"
+        return f"{_format_path(Path(error.filename))}, line {error.lineno}"
     frames = [
         (Path(frame.f_code.co_filename), line)
         for frame, line in walk_tb(error.__traceback__)
         if frame.f_code.co_filename.endswith(".py")
     ]
-    installed = [it for it in frames if not _is_below(it[0], _OURS, library)]
-    own = [it for it in installed if not _is_below(it[0], *packages)]
-    raised = own or [it for it in frames[-1:] if it in installed]  # by a package that is installed
-    return "".join(f"{_shown(file)}, line {line}" for file, line in raised[-1:])
+    installed = [frame for frame in frames if not _is_below(frame[0], _PACKAGE, library)]
+    own_frames = [frame for frame in installed if not _is_below(frame[0], *packages)]
+    raised = own_frames or [
+        frame for frame in frames[-1:] if frame in installed
+    ]  # by a package that is installed
+    return "".join(f"{_format_path(file)}, line {line}" for file, line in raised[-1:])
 
 
-def _shown(file: Path) -> str:
-    here = Path.cwd()
-    return str(file.relative_to(here)) if file.is_relative_to(here) else file.name
+def _format_path(file: Path) -> str:
+    working_folder = Path.cwd()
+    return (
+        str(file.relative_to(working_folder)) if file.is_relative_to(working_folder) else file.name
+    )
 
 
 @cache
@@ -190,12 +196,12 @@ def _is_below(file: Path, *folders: Path) -> bool:
 
 def described(error: BaseException) -> str:
     """Write what somebody else's code raised, as `my_sql.py, line 25: AttributeError: SHARE`."""
-    where = where_raised(error)
+    location = where_raised(error)
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     if isinstance(error, AttributeError) and isinstance(error.obj, EnumType) and error.name:
         names = choice(error.name, error.obj.__members__)
         text = f"{error.obj.__name__} has no {error.name}; {names}"
-    return f"{where + ': ' if where else ''}{type(error).__name__}: {text}"
+    return f"{location + ': ' if location else ''}{type(error).__name__}: {text}"
 
 
 class Problems:

@@ -18,8 +18,8 @@ class Preparing:
 
     def __str__(self) -> str:
         """Say how far it is, where that is counted."""
-        of = f" of {self.total:,}" if self.total is not None else ""
-        return self.step if self.done is None else f"{self.step} ({self.done:,}{of})"
+        total = f" of {self.total:,}" if self.total is not None else ""
+        return self.step if self.done is None else f"{self.step} ({self.done:,}{total})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class SessionStarted:
     planned: dict[str, int]
     """Trials to run now, by arm."""
     groups: dict[str, int]
-    """In how many groups they run, each of which is set up; by arm."""
+    """Number of groups, each of which is set up, by arm."""
     may_end_earlier: bool
     """Whether it ends as soon as it is clear what it came to."""
 
@@ -120,20 +120,20 @@ class VerdictsRead:
 
     tasks: int
     """Behind it."""
-    most: int
+    max_tasks: int
     stand: dict[str, bool]
-    """By mode, whether its verdict does."""
+    """Whether the verdict stands, by mode."""
 
     @property
     def forms(self) -> tuple[str, ...]:
         """How far the verdicts are, in full and shorter."""
-        behind = f"{self.tasks:,} of {self.most:,} tasks: "
+        behind = f"{self.tasks:,} of {self.max_tasks:,} tasks: "
         without = [mode for mode, stands in self.stand.items() if not stands]
         if not without:
             return (f"{behind}{'every' if len(self.stand) > 1 else 'the'} verdict stands",)
         none = f"{behind}no verdict yet"
-        counted = f"{none} on {len(without)} of {len(self.stand)}"
-        return f"{none} on {', '.join(without)}", counted, none
+        count_clause = f"{none} on {len(without)} of {len(self.stand)}"
+        return f"{none} on {', '.join(without)}", count_clause, none
 
     def __str__(self) -> str:
         """Say it in full."""
@@ -141,7 +141,7 @@ class VerdictsRead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trouble:
+class WarningRaised:
     """Something went wrong and the session goes on."""
 
     message: str
@@ -169,7 +169,7 @@ Event = (
     | TrialActive
     | TrialEnded
     | VerdictsRead
-    | Trouble
+    | WarningRaised
     | Foresight
     | EndingAtOnce
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 Number = TypeVar("Number", int, float)
 LARGEST = 2**53
-"""Of the numbers that are stored: whatever is computed with them stays finite and exact."""
+"""Limit of the numbers that are stored: whatever is computed with them stays finite and exact."""
 
 
 class Bounds:

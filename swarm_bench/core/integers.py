@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def of_any_length() -> Iterator[None]:
+def allow_any_length() -> Iterator[None]:
     """Read and write whole numbers of any length in the block, as rows of a data set have them.
     What servers and programs say stays limited: to read such a number takes long."""
-    most = sys.get_int_max_str_digits()
+    limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
         yield
     finally:
-        sys.set_int_max_str_digits(most)
+        sys.set_int_max_str_digits(limit)

@@ -13,7 +13,7 @@ from typing import NoReturn
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 130
 """The exit code."""
-_heard: list[int] = []
+_signals: list[int] = []
 
 
 def listen() -> None:
@@ -43,21 +43,21 @@ def _report_ignored(ignored: "sys.UnraisableHookArgs") -> None:
 
 def raise_interrupt(number: int, frame: FrameType | None) -> None:
     """Handle a signal."""
-    _heard.append(number)
+    _signals.append(number)
     of_loop = signal.getsignal(signal.SIGINT)
     if not callable(of_loop) or of_loop is raise_interrupt:
         raise KeyboardInterrupt
     of_loop(signal.SIGINT, frame)
 
 
-def heard() -> bool:
+def was_interrupted() -> bool:
     """Tell whether a signal came, whatever became of it."""
-    return bool(_heard)
+    return bool(_signals)
 
 
 def check() -> None:
     """Raise `KeyboardInterrupt` when a signal came and nobody heeded it."""
-    if _heard:
+    if _signals:
         raise KeyboardInterrupt
 
 
@@ -66,18 +66,18 @@ def cancelling() -> Iterator[None]:
     """Let an event loop that is started in the block cancel its main task at the first signal, so
     that what runs in it ends in order; asyncio does that for Python's own handler."""
     check()
-    before = signal.getsignal(signal.SIGINT)
-    if before is not raise_interrupt:
+    previous = signal.getsignal(signal.SIGINT)
+    if previous is not raise_interrupt:
         yield
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
-        _heard.append(signal.SIGINT)
+        _signals.append(signal.SIGINT)
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
 
 
 def leave(code: int | str | None) -> NoReturn:
@@ -85,8 +85,8 @@ def leave(code: int | str | None) -> NoReturn:
     broken off would be waited for without end."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda number, _: _heard.append(number))
-    if _heard:
+            signal.signal(number, lambda number, _: _signals.append(number))
+    if _signals:
         _end()
     sys.exit(code)
 
@@ -95,7 +95,7 @@ def _end() -> None:
     """Ignore signals at the very end, when Python would let one kill us."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    if _heard:
+    if _signals:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

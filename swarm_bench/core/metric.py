@@ -161,8 +161,8 @@ class Metric:
     def least(self, lowest: float) -> float:
         """Return the lowest figure there can be, where a case has `lowest`: a difference may be in
         seconds too. Infinite where none is known."""
-        counted = self.unit in _COUNTED and (self.is_of_many or lowest >= 0)
-        return 0.0 if self.is_share or self.unit == "shares" or counted else -inf
+        is_count = self.unit in _COUNT_UNITS and (self.is_of_many or lowest >= 0)
+        return 0.0 if self.is_share or self.unit == "shares" or is_count else -inf
 
     def most(self, groups: int) -> float:
         """Return the highest figure of so many groups; infinite where none is known."""
@@ -184,7 +184,7 @@ class Metric:
 
 
 _SHARES = frozenset({"0 to 1", "share", "true or false", "0 or 1", "% of references"})
-_COUNTED = frozenset(
+_COUNT_UNITS = frozenset(
     {
         *("answers", "bytes", "calls", "compactions", "files", "lines", "rank", "references"),
         *("requests", "seconds", "tokens", "turns", "US dollars", "words"),
@@ -204,7 +204,7 @@ def fault(metric: Metric) -> str | None:
     better, how = metric.better or Better.LOWER, metric.row.how if metric.row else How.MEAN
     for kind, value in {Style: metric.style, Better: better, How: how}.items():
         if not isinstance(value, kind):
-            choices = ", ".join(f"{kind.__name__}.{it.name}" for it in kind)
+            choices = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
             return f"has the {kind.__name__.lower()} {value!r}, which is none of {choices}"
     names = (metric.key, metric.title)
     if not all(isinstance(text, str) and text and text.isprintable() for text in names):
@@ -224,11 +224,11 @@ def _fault_of_many(metric: Metric) -> str | None:
     """Say in a clause why it cannot be a figure of many records, or of groups."""
     if (metric.counts is None) != (metric.of_counts is None):
         return "has one of counts and of_counts, and needs both"
-    ways = [name for name in ("counts", "of_case", "of_groups") if getattr(metric, name)]
-    if len(ways) > 1 and ways != ["of_case", "of_groups"]:
-        return f"has {' and '.join(ways)}, of which one makes the figure"
+    keys = [name for name in ("counts", "of_case", "of_groups") if getattr(metric, name)]
+    if len(keys) > 1 and keys != ["of_case", "of_groups"]:
+        return f"has {' and '.join(keys)}, of which one makes the figure"
     if metric.relative and (metric.counts or metric.of_groups):
-        return f"has {ways[0]}, and is relative; only differences of such figures are compared"
+        return f"has {keys[0]}, and is relative; only differences of such figures are compared"
     is_sum = metric.compared and metric.of_groups == "sum"
     return "is compared, and a sum; compare the mean" if is_sum else None
 

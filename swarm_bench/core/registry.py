@@ -36,14 +36,14 @@ class Plugin:
     distribution: str
 
 
-def plugins(kind: str) -> list[Plugin]:
+def list_plugins(kind: str) -> list[Plugin]:
     """List the entry points of the group `swarm_bench.<kind>` by name; nothing is imported."""
     return [
         Plugin(
             name=point.name,
             distribution=point.dist.name if point.dist else "unknown",
         )
-        for point in sorted(_points(kind).values(), key=lambda point: point.name)
+        for point in sorted(_find_points(kind).values(), key=lambda point: point.name)
     ]
 
 
@@ -60,7 +60,7 @@ def load(kind: str, name: str) -> Any:
             )
         _make_findable(kind, name)
         return _import(kind, name)
-    points = _points(kind)
+    points = _find_points(kind)
     if name not in points:
         raise UnknownName(kind.removesuffix("s"), name, points)
     return _import(kind, points[name].value)
@@ -73,16 +73,19 @@ def make(kind: str, word: str) -> Any:
     Raises as `load` does, and `UsageError` where an argument is missing or not taken.
     """
     name, colon, argument = word.partition(":")
-    own = is_class(kind, word)
-    made, arguments = load(kind, word if own else name), () if own or not colon else (argument,)
+    is_path = is_class(kind, word)
+    factory, arguments = (
+        load(kind, word if is_path else name),
+        () if is_path or not colon else (argument,),
+    )
     try:
-        signature(made).bind(*arguments)
+        signature(factory).bind(*arguments)
     except TypeError:
         advice = f"write {name}" if arguments else f"write {word}:ARGUMENT"
         takes = "takes nothing behind a colon" if arguments else "needs an argument behind a colon"
-        what = f"{word}: {name}" if arguments else name
-        raise UsageError(f"{what} {takes}; {advice}") from None
-    return made(*arguments)
+        subject = f"{word}: {name}" if arguments else name
+        raise UsageError(f"{subject} {takes}; {advice}") from None
+    return factory(*arguments)
 
 
 def names_code(word: str) -> bool:
@@ -100,38 +103,38 @@ def is_class(kind: str, word: str) -> bool:
 
 def is_registered(kind: str, name: str) -> bool:
     """Tell whether a package registers the name; nothing is imported."""
-    return name in _points(kind)
+    return name in _find_points(kind)
 
 
 def _make_findable(kind: str, name: str) -> None:
     """Let a module of the user's own be found in the working folder. What is installed is not
     looked for there, nor what that may import besides. Raises `ConfigError` for one that is in both
     places: nobody could say which of them is meant."""
-    here, package = Path.cwd(), name.partition(":")[0].partition(".")[0]
+    folder, package = Path.cwd(), name.partition(":")[0].partition(".")[0]
     if package in sys.modules:
         return
     spec = None
     with suppress(ValueError):  # what runs as a script has no spec
         spec = find_spec(package)
-    if spec is None and str(here) not in sys.path:
-        sys.path.append(str(here))
+    if spec is None and str(folder) not in sys.path:
+        sys.path.append(str(folder))
     elif spec and spec.origin:
-        own = (here / package / "__init__.py", here / f"{package}.py")
-        other = next(filter(Path.is_file, own), None)
-        if other and other.resolve() != Path(spec.origin).resolve():
+        candidates = (folder / package / "__init__.py", folder / f"{package}.py")
+        local = next(filter(Path.is_file, candidates), None)
+        if local and local.resolve() != Path(spec.origin).resolve():
             raise ConfigError(
                 f"{name!r} cannot be loaded as one of the {kind}: {package} is a file of this "
                 f"folder, and installed too ({spec.origin}); rename the one, or uninstall the other"
             )
 
 
-def _points(kind: str) -> dict[str, EntryPoint]:
+def _find_points(kind: str) -> dict[str, EntryPoint]:
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=f"swarm_bench.{kind}"):
-        other = points.setdefault(point.name, point)
-        if other.value != point.value:
+        existing = points.setdefault(point.name, point)
+        if existing.value != point.value:
             raise ConfigError(
-                f"Two {kind} are called {point.name!r} ({other.value} and {point.value}); "
+                f"Two {kind} are called {point.name!r} ({existing.value} and {point.value}); "
                 "uninstall one of their packages"
             )
     return points
@@ -144,7 +147,7 @@ def _import(kind: str, target: str) -> Any:
     except SwarmBenchError:
         raise
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
-        close = get_close_matches(module, _points(kind), n=1)
+        close = get_close_matches(module, _find_points(kind), n=1)
         spelling = "check the spelling and that its package is installed"
         advice = f"did you mean {close[0]!r}?" if close else spelling
         raise ConfigError(

@@ -14,7 +14,7 @@ Counts = list[Count]
 StoredScore = bool | Count | Amount | str | None
 
 
-def _moment(at: datetime) -> datetime:
+def _as_utc(at: datetime) -> datetime:
     """Take a time without a zone as one in UTC. Raises `ValueError` for one that is near the ends
     of the calendar, where no other zone has it."""
     if not 1970 <= at.year <= 9000:
@@ -22,11 +22,11 @@ def _moment(at: datetime) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-Moment = Annotated[datetime, AfterValidator(_moment)]
+Moment = Annotated[datetime, AfterValidator(_as_utc)]
 """A time with its zone, which every zone can show and a timestamp can say."""
 
 
-def _encodable(value: Any) -> Any:
+def _make_encodable(value: Any) -> Any:
     """Remove halves of surrogate pairs: JSON and file names can carry them, a file in UTF-8
     cannot."""
     if value is None:  # most are
@@ -34,9 +34,9 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
+        return {_make_encodable(key): _make_encodable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_encodable(item) for item in value)
+        return type(value)(_make_encodable(item) for item in value)
     return value
 
 
@@ -72,5 +72,5 @@ class Stored(BaseModel):
     ) -> core_schema.CoreSchema:
         """Make whole characters of what comes from code; JSON has no others."""
         schema = handler(source)
-        whole = core_schema.no_info_before_validator_function(_encodable, schema)
-        return core_schema.json_or_python_schema(schema, whole)
+        cleaned = core_schema.no_info_before_validator_function(_make_encodable, schema)
+        return core_schema.json_or_python_schema(schema, cleaned)

@@ -13,7 +13,7 @@ Line = Callable[[Sequence[int | str]], int]
 """The line of a path in a file, from 1; 0 where that is not known."""
 Problem = tuple[int, str]
 """The line of a problem in a file, 0 where it is not known, and a clause."""
-MOST = 10
+MAX_PROBLEMS = 10
 """Problems of a file that are reported at once."""
 _MOST_LOCATED = 100
 """Problems of a file whose lines are looked for; the others are only counted."""
@@ -42,30 +42,30 @@ _CLAUSES = {
 }
 
 
-def plainly(value: object) -> str:
+def format_value(value: object) -> str:
     """Write a value as a person does: a whole number without decimals."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
 
 
-def written_path(path: Sequence[int | str], content: object = None) -> str:
+def format_path(path: Sequence[int | str], content: object = None) -> str:
     """Write where something is: `task 2: prompt`, or `task 'find-it': prompt` where the `content`
     of the file has an id for it; `key.files: item 1`. People count from 1."""
     clauses, names = list[str](), list[str]()
     for depth, part in enumerate(path, start=1):
         in_mapping = isinstance(content, dict)
-        content = _inside(content, part)
+        content = _descend(content, part)
         if in_mapping or not isinstance(part, int):
             names.append(str(part))
             continue
         noun = names.pop().removesuffix("s") if names and depth < len(path) else "item"
         id = content.get("id") if isinstance(content, dict) and noun != "item" else None
-        named = repr(id) if id and isinstance(id, str) else str(part + 1)
-        clauses += [".".join(names)] * bool(names) + [f"{noun} {named}"]
+        name = repr(id) if id and isinstance(id, str) else str(part + 1)
+        clauses += [".".join(names)] * bool(names) + [f"{noun} {name}"]
         names = []
     return ": ".join([*clauses, *([".".join(names)] if names else [])])
 
 
-def _inside(content: object, part: int | str) -> object:
+def _descend(content: object, part: int | str) -> object:
     if isinstance(content, dict):
         return content.get(part)
     if isinstance(content, list) and isinstance(part, int) and part < len(content):
@@ -73,18 +73,18 @@ def _inside(content: object, part: int | str) -> object:
     return None
 
 
-def problem_of(error: ErrorDetails) -> str:
+def describe_problem(error: ErrorDetails) -> str:
     """Say what is wrong there, as a clause that follows the path."""
     context: dict[str, Any] = error.get("ctx", {})
     match error["type"]:
         case "greater_than_equal":
-            return f"must be at least {plainly(context['ge'])}"
+            return f"must be at least {format_value(context['ge'])}"
         case "less_than_equal":
-            return f"must be at most {plainly(context['le'])}"
+            return f"must be at most {format_value(context['le'])}"
         case "greater_than":
-            return f"must be more than {plainly(context['gt'])}"
+            return f"must be more than {format_value(context['gt'])}"
         case "less_than":
-            return f"must be less than {plainly(context['lt'])}"
+            return f"must be less than {format_value(context['lt'])}"
         case "json_invalid":
             return f"is no JSON ({context['error']})"
         case "literal_error":
@@ -99,46 +99,50 @@ def problem_of(error: ErrorDetails) -> str:
             return _CLAUSES.get(kind, error["msg"][:1].lower() + error["msg"][1:])
 
 
-def wrong_file(
+def build_file_error(
     path: object,
     error: ValidationError | None,
     model: type[BaseModel],
     line: Line | None = None,
-    others: Sequence[Problem] = (),
+    other_problems: Sequence[Problem] = (),
     content: object = None,
 ) -> WrongFile:
     """Make the error on all that is wrong in a file, by line; `model` is what it should have been,
-    `others` are problems that the model does not know, and the `content` has ids.
+    `other_problems` are those that the model does not know, and the `content` has ids.
 
     An unknown key that looks like an existing one is taken for it.
     """
-    keys = sorted(_keys(model.model_json_schema()))
+    keys = sorted(_collect_keys(model.model_json_schema()))
     errors = error.errors(include_url=False) if error else []
-    located = _without_misspelt(errors[:_MOST_LOCATED], keys)
+    located = _drop_misspelt(errors[:_MOST_LOCATED], keys)
     problems = [
         (line(detail["loc"]) if line else 0, _clause(detail, keys, content)) for detail in located
     ]
-    shown = sorted([*problems, *others])[:MOST]
-    clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in shown]
-    omitted = len(located) + len(errors[_MOST_LOCATED:]) + len(others) - len(shown)
-    more = [f"and {omitted} more"] if omitted else []
-    return WrongFile([*dict.fromkeys(clauses), *more])
+    reported = sorted([*problems, *other_problems])[:MAX_PROBLEMS]
+    clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in reported]
+    omitted = len(located) + len(errors[_MOST_LOCATED:]) + len(other_problems) - len(reported)
+    remaining = [f"and {omitted} more"] if omitted else []
+    return WrongFile([*dict.fromkeys(clauses), *remaining])
 
 
-def _without_misspelt(errors: list[ErrorDetails], keys: Sequence[str]) -> list[ErrorDetails]:
+def _drop_misspelt(errors: list[ErrorDetails], keys: Sequence[str]) -> list[ErrorDetails]:
     """Drop the missing keys that stand there under a name that looks like theirs."""
     unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
-    there = {(*loc[:-1], meant) for loc in unknown if (meant := _meant(loc[-1], keys))}
-    return [error for error in errors if error["type"] != "missing" or error["loc"] not in there]
+    misspelt = {
+        (*loc[:-1], similar) for loc in unknown if (similar := _find_similar_key(loc[-1], keys))
+    }
+    return [error for error in errors if error["type"] != "missing" or error["loc"] not in misspelt]
 
 
 def _clause(error: ErrorDetails, keys: Sequence[str], content: object) -> str:
-    clause = f"{written_path(error['loc'], content) or 'it'} {problem_of(error)}"
-    meant = _meant(error["loc"][-1], keys) if error["type"] == "extra_forbidden" else None
-    return f"{clause}, did you mean {meant!r}?" if meant else clause
+    clause = f"{format_path(error['loc'], content) or 'it'} {describe_problem(error)}"
+    similar = (
+        _find_similar_key(error["loc"][-1], keys) if error["type"] == "extra_forbidden" else None
+    )
+    return f"{clause}, did you mean {similar!r}?" if similar else clause
 
 
-def _meant(key: int | str, keys: Sequence[str]) -> str | None:
+def _find_similar_key(key: int | str, keys: Sequence[str]) -> str | None:
     """Find the key that an unknown key looks like; `None` for a key in the wrong position."""
     if not isinstance(key, str) or key in keys:
         return None
@@ -146,22 +150,24 @@ def _meant(key: int | str, keys: Sequence[str]) -> str | None:
     return next(iter([*same, *get_close_matches(key, keys, n=1)]), None)
 
 
-def _keys(schema: Any) -> set[str]:
+def _collect_keys(schema: Any) -> set[str]:
     """Collect the names of all properties in a JSON schema."""
     if isinstance(schema, list):
-        return {key for part in schema for key in _keys(part)}
+        return {key for part in schema for key in _collect_keys(part)}
     if not isinstance(schema, dict):
         return set()
     properties = schema.get("properties")
-    own = set(properties) if isinstance(properties, dict) else set()
-    return own | {key for part in schema.values() for key in _keys(part)}
+    names = set(properties) if isinstance(properties, dict) else set()
+    return names | {key for part in schema.values() for key in _collect_keys(part)}
 
 
 def first_clause(error: ValidationError) -> str:
     """Return path and problem of the first error, where that says enough; of what may be of several
     types, the first one of the type that it says."""
     errors = error.errors()
-    others = [each["loc"][:-1] for each in errors if each["loc"][-1:] == ("type",)]
-    of_type = (each for each in errors if each["loc"][: len(others[0])] not in others)
-    first = next(of_type, errors[0]) if others else errors[0]
-    return f"{written_path(first['loc']) or 'it'} {problem_of(first)}"
+    typed_paths = [detail["loc"][:-1] for detail in errors if detail["loc"][-1:] == ("type",)]
+    of_type = (
+        detail for detail in errors if detail["loc"][: len(typed_paths[0])] not in typed_paths
+    )
+    first = next(of_type, errors[0]) if typed_paths else errors[0]
+    return f"{format_path(first['loc']) or 'it'} {describe_problem(first)}"

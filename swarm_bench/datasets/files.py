@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from swarm_bench.config.text_file import MARK, decoded
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
-from swarm_bench.runtime.files import State, state_of
-from swarm_bench.runtime.untrusted import is_packed, opened, read, unpacked
+from swarm_bench.runtime.files import State, read_state
+from swarm_bench.runtime.untrusted import is_packed, open_untrusted, read, unpack
 
 if TYPE_CHECKING:
     from pyarrow import Array
@@ -65,7 +65,7 @@ class RowFile:
         `ConfigError` with the line of what is wrong."""
         with _readable(self.path):
             if _is_lines(self.path):
-                state = state_of(self.path)
+                state = read_state(self.path)
                 return RawRows(sha256=self.digest(), rows=_stream_rows(self.path, state))
             content = read(self.path, LARGEST)
         if self.path.suffix.lower() == _PARQUET:
@@ -76,7 +76,7 @@ class RowFile:
 
     def digest(self) -> str:
         """Hash the file as it is. Raises `UsageError`."""
-        with _readable(self.path), opened(self.path, LARGEST) as file:
+        with _readable(self.path), open_untrusted(self.path, LARGEST) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -98,7 +98,7 @@ def _readable(path: Path) -> Iterator[None]:
 def _open_unpacked(path: Path) -> Iterator[BufferedIOBase]:
     """Open what is in a file. Raises `OSError`, and `gzip.BadGzipFile` for what is only called
     so."""
-    with opened(path, LARGEST) as file:
+    with open_untrusted(path, LARGEST) as file:
         if is_packed(file.peek(2)):
             with gzip.GzipFile(fileobj=file) as inner:
                 yield inner
@@ -132,7 +132,7 @@ def _stream_rows(path: Path, state: State | None) -> Iterator[RawRow]:
     """Yield the rows of a file that was in this state when it was hashed."""
     with _readable(path), _open_unpacked(path) as file:
         yield from _lines(path, file)
-    if state_of(path) != state:
+    if read_state(path) != state:
         raise ConfigError(f"{path} was changed while it was read; try again")
 
 
@@ -161,7 +161,7 @@ def _plain(path: Path, content: bytes) -> str:
     try:
         if path.suffix.lower() == _GZ and not is_packed(content):
             raise OSError("it is called so, and is no gzip")
-        return decoded(unpacked(path, content, LARGEST))
+        return decoded(unpack(path, content, LARGEST))
     except Refused as error:
         raise ConfigError(f"{error}, or give another --dataset") from error
     except (OSError, UnicodeDecodeError) as error:

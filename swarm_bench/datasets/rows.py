@@ -20,11 +20,11 @@ from swarm_bench.core.errors import (
     UsageError,
     described,
 )
-from swarm_bench.core.integers import of_any_length
+from swarm_bench.core.integers import allow_any_length
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.session.models import Data
-from swarm_bench.core.validation import problem_of, written_path
+from swarm_bench.core.validation import describe_problem, format_path
 from swarm_bench.datasets.fetched.cache import cache_folder, fetched_names
 from swarm_bench.datasets.files import FIX, RowFile
 
@@ -43,7 +43,9 @@ class Rows:
 
 def list_datasets() -> list[Listing]:
     """List those that are registered and those that were fetched, with their licences."""
-    registered = [_listing(plugin.name, plugin.distribution) for plugin in registry.plugins(_KIND)]
+    registered = [
+        _listing(plugin.name, plugin.distribution) for plugin in registry.list_plugins(_KIND)
+    ]
     return [*registered, *(_listing(f"fetched:{name}", "fetched") for name in fetched_names())]
 
 
@@ -54,7 +56,9 @@ def find_dataset(word: str) -> Dataset:
     if is_file(word):
         return RowFile(Path(word).expanduser())
     if not _is_registered(word) and not is_class(word):
-        raise UnknownName("data set", word, [plugin.name for plugin in registry.plugins(_KIND)])
+        raise UnknownName(
+            "data set", word, [plugin.name for plugin in registry.list_plugins(_KIND)]
+        )
     with blaming(word, "cannot be made"):
         dataset = registry.make(_KIND, word)
     if not isinstance(dataset, Dataset):
@@ -68,7 +72,7 @@ def find_dataset(word: str) -> Dataset:
 def read_rows(word: str, schema: type[BaseModel]) -> Rows:
     """Read a data set. Raises `UsageError`, and `ConfigError` with the place of what is wrong."""
     dataset = find_dataset(word)
-    with blaming(word, "cannot be read"), of_any_length():
+    with blaming(word, "cannot be read"), allow_any_length():
         raw = dataset.load()
         rows = tuple(_validate(row, schema) for row in raw.rows)
         data = Data(
@@ -158,13 +162,14 @@ def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]
         return schema.model_validate(row.content, context={"where": row.where}), ()
     except ValidationError as error:
         clauses = [
-            (problem["loc"], problem_of(problem)) for problem in error.errors(include_url=False)
+            (problem["loc"], describe_problem(problem))
+            for problem in error.errors(include_url=False)
         ]
         return None, [f"{_field(loc)} {clause}" for loc, clause in clauses]
 
 
 def _field(path: Sequence[int | str]) -> str:
-    return written_path(path) or "the row"
+    return format_path(path) or "the row"
 
 
 def _find_surrogates(content: Any) -> Iterator[str]:

@@ -23,7 +23,7 @@ from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, Weight
-from swarm_bench.core.validation import Problem, wrong_file
+from swarm_bench.core.validation import Problem, build_file_error
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -171,11 +171,11 @@ def read_suite(path: Path) -> Suite:
     try:
         suite = _SuiteFile.model_validate(located.content)
     except ValidationError as error:
-        raise wrong_file(
+        raise build_file_error(
             path, error, _SuiteFile, located.line, repeated, located.content
         ) from error
     if repeated:
-        raise wrong_file(path, None, _SuiteFile, located.line, repeated)
+        raise build_file_error(path, None, _SuiteFile, located.line, repeated)
     return Suite(
         name=path.stem,
         source=str(path),

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import anyio
 
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, Trouble
+from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, WarningRaised
 from swarm_bench.core.ports import ScoreContext, Scorer
 from swarm_bench.core.session.base import BaseExperiment, C, Group, RecordView
 from swarm_bench.core.session.cases import (
@@ -28,7 +28,7 @@ from swarm_bench.engine.executor import Deliver
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, select_part
 from swarm_bench.engine.scoring import ScoringResult, score
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 
 J = TypeVar("J")
 """A job: a group as an executor is given it."""
@@ -90,7 +90,7 @@ class Store(Generic[C, J, D]):
 
         record, troubles = await anyio.to_thread.run_sync(write, limiter=self.scoring)
         for problem in troubles:
-            self.emit(Trouble(message=problem))
+            self.emit(WarningRaised(message=problem))
         self.emit(TrialEnded(record=record))
         return record
 
@@ -148,13 +148,13 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
     def _make_line(self, delivery: CaseEnded) -> tuple[CaseRecord, Sequence[str]]:
         """Take out what must not be stored, and score the rest. A key of its kind of benchmark may
         be spelt like one of the secrets."""
-        clean = replace(cleaned(delivery, self.secrets), trial=delivery.trial)
+        clean = replace(clean_value(delivery, self.secrets), trial=delivery.trial)
         result = _limit(clean)
         scored, own_fields = self._score(result), dict[str, Any]()
         kind: type[CaseRecord] = CaseRecord
         if delivery.own is not None:
             dumped = delivery.own.model_dump(mode="json")
-            own_fields = {name: cleaned(value, self.secrets) for name, value in dumped.items()}
+            own_fields = {name: clean_value(value, self.secrets) for name, value in dumped.items()}
             kind = self.folder.record
         return self._record(kind, result, scored, own_fields), scored.troubles
 

@@ -11,7 +11,7 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.seal import is_intact
-from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.untrusted import read_if_there
 
 
@@ -52,7 +52,7 @@ def read_checked(path: Path, kind: type[Line]) -> list[Checked[Line]]:
     return parse_checked(read_raw_lines(path), kind)
 
 
-@uncollected()
+@pause_collection()
 def parse_checked(lines: list[tuple[int, bytes, Any]], kind: type[Line]) -> list[Checked[Line]]:
     """Read the lines as records. The list is emptied meanwhile, as a large session has no room for
     both."""

@@ -74,7 +74,7 @@ def iterate_groups(blocks: Sequence[Block[C]]) -> Iterator[Group[C]]:
 
 
 def _drop_trials(block: Block[C], finished: Collection[str]) -> Block[C]:
-    groups = (group.without(finished) for group in block.groups)
+    groups = (group.drop_finished(finished) for group in block.groups)
     return replace(block, groups=tuple(group for group in groups if group.trials))
 
 
@@ -117,7 +117,7 @@ def set_id(group: Group[C]) -> Group[C]:
 
 def plan_cases(experiment: CaseExperiment) -> tuple[Block[Case], ...]:
     """Return a block for each run in which an arm is asked, with those in their drawn order."""
-    runs = {arm: experiment.runs_of(arm) for arm in experiment.arms}
+    runs = {arm: experiment.count_runs(arm) for arm in experiment.arms}
     orders = [
         tuple(arm for arm in order if run <= runs[arm])
         for run, order in enumerate(experiment.order, start=1)

@@ -8,10 +8,15 @@ from itertools import islice
 from swarm_bench.core.errors import ConfigError, described
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.base import StoredRecord
-from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked, reasons
+from swarm_bench.core.session.scores import (
+    ScoreRefused,
+    check_keys,
+    check_scores,
+    collect_missing_reasons,
+)
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.caps import OTHER_NAMES, shorten
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.sink import clean_text
 
 MOST_FAILURES = 20
@@ -76,11 +81,11 @@ def score(
     for scorer in scorers:
         keys: tuple[str, ...] = ()
         try:
-            check_keys(scorer.keys, record, taken=values)
+            check_keys(scorer.keys, record, other_keys=values)
             keys = scorer.keys
             scores = scorer.score(context)
-            values |= checked(scores, keys, record)
-            missing |= reasons(scores)
+            values |= check_scores(scores, keys, record)
+            missing |= collect_missing_reasons(scores)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others must score, whatever it is
             values |= dict.fromkeys(keys)
             failures[shorten(scorer.name)] = _describe_error(error, secrets)
@@ -92,7 +97,7 @@ def score(
     return ScoringResult(
         own_scores=own_scores,
         unscored_characters=unscored if unscored > 0 else None,
-        scores=cleaned(other_scores, secrets) or None,
+        scores=clean_value(other_scores, secrets) or None,
         missing={key: _shorten_line(reason, secrets) for key, reason in missing.items()} or None,
         failures=_limit_failures(failures) or None,
     )

@@ -8,7 +8,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, Trouble
+from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, WarningRaised
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
@@ -116,7 +116,9 @@ async def _watch_signals(
                     end_at_once(
                         f"ended at once, without a summary\nContinue with: {store.to_continue}"
                     )
-                store.emit(Trouble(message="interrupted: stopping what runs (again: end at once)"))
+                store.emit(
+                    WarningRaised(message="interrupted: stopping what runs (again: end at once)")
+                )
                 scope.cancel()
     finally:
         # The receiver leaves the system's own handlers, which would end us before the summary. Of

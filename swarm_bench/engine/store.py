@@ -10,8 +10,8 @@ from swarm_bench.engine.folding import Entry, fold_amendments
 from swarm_bench.engine.heads import Head, R, read_heads, read_trials
 from swarm_bench.engine.lines import Checked, is_newer
 from swarm_bench.engine.seal import add_checksum
-from swarm_bench.runtime.cycles import uncollected
-from swarm_bench.runtime.files import State, append_line, make_room, state_of, write_whole
+from swarm_bench.runtime.cycles import pause_collection
+from swarm_bench.runtime.files import State, append_line, make_room, read_state, write_whole
 
 METRICS = "metrics.jsonl"
 SUPERSEDED = "superseded.jsonl"
@@ -46,7 +46,7 @@ class Records(Generic[R]):
         number, folded = self._read_folded()
         if len(folded) < number:
             write_whole(self.path, b"".join(line + b"\n" for _, line, _ in folded))
-            self._read = state_of(self.path), len(folded), folded
+            self._read = read_state(self.path), len(folded), folded
 
     def read(self) -> list[Checked[R]]:
         """Read the records, the amended ones once."""
@@ -69,7 +69,7 @@ class Records(Generic[R]):
         superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]
         return {head.trial: head.attempt for head in superseded if head is not None and head.trial}
 
-    @uncollected()
+    @pause_collection()
     def set_aside_reruns(self) -> list[Head]:
         """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
 
@@ -105,9 +105,9 @@ class Records(Generic[R]):
     def _read_folded(self) -> tuple[int, list[Entry[Head]]]:
         """Return the number of lines, and the folded ones; they are read again only if something
         was written meanwhile."""
-        state = state_of(self.path)
+        state = read_state(self.path)
         if self._read is None or self._read[0] != state:
-            with uncollected():
+            with pause_collection():
                 lines = read_heads(self.path, self._kind)
                 self._read = state, len(lines), fold_amendments(lines, self._kind.labels)
         return self._read[1:]

@@ -85,7 +85,7 @@ class Container:
         """Run a command to its end or to a limit."""
         tag = new_tag()
         # As long as its tree is there, no end of another one takes what watches over the container.
-        with temporary() as folder, FAMILY.planted(tag) as tree:
+        with temporary() as folder, FAMILY.hold_tree(tag) as tree:
             command = self._engine.command(self._argv(code, tag, folder), code)
             execution: Execution | None = None
             try:
@@ -200,7 +200,7 @@ class _Inside:
 
     def __call__(self) -> list[Stat]:
         inside, first = dict[int, Stat](), self._first()
-        for stat in self._processes.since(self._began).values():
+        for stat in self._processes.read_new(self._began).values():
             is_of_it = stat.identity in self._inside or stat.parent in inside
             if is_of_it or stat.pid == first or procfs.variable(stat.pid, TAG) == self._tag:
                 inside[stat.pid] = stat

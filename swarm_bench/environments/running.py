@@ -99,7 +99,7 @@ class Watch:
 
 
 def _list_tree(tag: str) -> list[Stat]:
-    return [stat for stat, tree in FAMILY.members() if tree.tag == tag]
+    return [stat for stat, tree in FAMILY.list_members() if tree.tag == tag]
 
 
 async def execute(command: Command, code: Code, watch: Watch | None = None) -> Execution:

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from swarm_bench.config.text_file import read_text, read_toml
 from swarm_bench.core.errors import WrongFile
 from swarm_bench.core.session.prices import HIGHEST, KINDS, Price, Prices
-from swarm_bench.core.validation import MOST, plainly, problem_of
+from swarm_bench.core.validation import MAX_PROBLEMS, describe_problem, format_value
 from swarm_bench.models.prices import shipped
 from swarm_bench.runtime.environment import home_folder
 
@@ -77,8 +77,8 @@ def _read(path: Path, name: str) -> Prices:
         prices[model] = Price(**amounts, table=dated)
     problems = list(dict.fromkeys(problems))
     if problems:
-        more = [f"and {len(problems) - MOST} more"] if len(problems) > MOST else []
-        raise WrongFile([*problems[:MOST], *more])
+        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
+        raise WrongFile([*problems[:MAX_PROBLEMS], *more])
     return prices
 
 
@@ -102,11 +102,11 @@ def _problem(error: ErrorDetails) -> str:
         return f"cannot be {_shown(error['input'])}: costs are in US dollars, so convert the prices"
     if error["type"].startswith("model_"):
         return 'must be a table, as ["gpt-4.1"] with its prices below'
-    return problem_of(error)
+    return describe_problem(error)
 
 
 def _shown(value: Any) -> str:
-    return plainly(value)[:_SHOWN_LETTERS]
+    return format_value(value)[:_SHOWN_LETTERS]
 
 
 def _line(path: Path, keys: Sequence[str]) -> int:

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from swarm_bench.core.session.prices import Price, Prices, price_of
+from swarm_bench.core.session.prices import Price, Prices, find_price
 
 TABLE = "prices-2025-10-01"
 
@@ -17,4 +17,4 @@ def shipped() -> Prices:
 
 def price(model: str) -> Price | None:
     """Look up a shipped price; `None` when the table does not have it."""
-    return price_of(model, shipped())
+    return find_price(model, shipped())

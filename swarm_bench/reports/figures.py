@@ -1,7 +1,7 @@
 """How a figure is written. What is missing is never written as 0."""
 
 from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Against, Interval, Parts, Scale, Value
+from swarm_bench.core.report.document import CombinedValue, ComparedValue, Interval, Scale, Value
 
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"
@@ -28,7 +28,7 @@ def interval(value: Interval) -> str:
     return _between(value.scale, value.low, value.high)
 
 
-def parts(value: Parts) -> str:
+def parts(value: CombinedValue) -> str:
     """Write `60.30s before the agents; 1 missing`."""
     if not value.parts:
         return NOT_REPORTED
@@ -36,7 +36,7 @@ def parts(value: Parts) -> str:
     return "; ".join([*amounts, *value.notes])
 
 
-def against(value: Against) -> str:
+def against(value: ComparedValue) -> str:
     """Write `8,490, 0.69× (0.58–0.82)`; of what is missing there is no change."""
     if value.own.value is None:
         return figure(value.own)

@@ -3,19 +3,19 @@
 from tabulate import tabulate
 
 from swarm_bench.core.report.document import (
-    Against,
     Answer,
     Answers,
     Banner,
     Block,
     Bullets,
     Cell,
+    CombinedValue,
+    ComparedValue,
     Fact,
     Facts,
     Grid,
     Interval,
     Paragraph,
-    Parts,
     Picture,
     Span,
     Text,
@@ -108,9 +108,9 @@ def _cell(cell: Cell) -> str:
             return figure(cell)
         case Interval():
             return interval(cell)
-        case Parts():
+        case CombinedValue():
             return parts(cell)
-        case Against():
+        case ComparedValue():
             return against(cell)
         case Span():
             return _span(cell)

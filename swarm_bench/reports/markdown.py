@@ -5,7 +5,14 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from swarm_bench.core.report.document import Block, Document, Grid, Paragraph, Section, Written
+from swarm_bench.core.report.document import (
+    Block,
+    Document,
+    Grid,
+    Paragraph,
+    RenderedDocument,
+    Section,
+)
 from swarm_bench.reports.layout import inline, laid_out
 
 MOST_BYTES = 60_000
@@ -14,12 +21,12 @@ _FEWEST_ROWS = (10, 10, 10, 3, 3, 0, 0)
 """Rows of a folded table that stay in each round: they differ in length, so one may not do."""
 
 
-def written(document: Document) -> Written:
+def written(document: Document) -> RenderedDocument:
     """Write the document in one text, and keep it beside."""
-    return Written(document=document, markdown=render(document))
+    return RenderedDocument(document=document, markdown=render(document))
 
 
-def written_to_files(document: Document) -> Written:
+def written_to_files(document: Document) -> RenderedDocument:
     """Write the document for two files, if part of it stands apart."""
     if document.apart is None:
         return written(document)
@@ -27,17 +34,17 @@ def written_to_files(document: Document) -> Written:
     opened = sum(not section.folded for section in sections)
     first = (*sections[:opened], *apart.instead, *sections[opened:])
     details = Document(title=apart.title, banner=document.banner, head=(), sections=apart.sections)
-    return Written(
+    return RenderedDocument(
         document=document,
         markdown=render(replace(document, sections=first, apart=None)),
         details=render(details),
     )
 
 
-def as_lines(text: str) -> Written:
+def as_lines(text: str) -> RenderedDocument:
     """Keep lines of text as they are; at a terminal they are broken between words."""
     lines = Paragraph(lines=tuple(text.splitlines()))
-    return Written(
+    return RenderedDocument(
         document=Document(title="", banner=None, head=(), sections=(), brief=(lines,)),
         markdown=text,
     )

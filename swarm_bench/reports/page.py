@@ -3,7 +3,7 @@
 import re
 
 from swarm_bench.core.report.document import Section, Text, Value
-from swarm_bench.core.report.page import Page, Recorded
+from swarm_bench.core.report.page import Page, RecordedFigures
 from swarm_bench.reports.figures import NOT_REPORTED, figure
 from swarm_bench.reports.layout import inline, laid_out
 
@@ -33,11 +33,11 @@ def _section(section: Section) -> str:
     return f"## {section.title}\n{blocks}\n\n"
 
 
-def _written(fact: Text | Value | Recorded) -> str:
+def _written(fact: Text | Value | RecordedFigures) -> str:
     match fact:
         case Value():
             return figure(fact)
-        case Recorded(value=value, unit=unit, note=note):
+        case RecordedFigures(value=value, unit=unit, note=note):
             amount = NOT_REPORTED if value is None else f"{value}{unit}"
             return f"{amount} ({note})" if note else amount
         case _:

@@ -13,19 +13,19 @@ from rich.table import Table
 from rich.text import Text as Line
 
 from swarm_bench.core.report.document import (
-    Against,
     Answers,
     Banner,
     Block,
     Bullets,
     Cell,
+    CombinedValue,
+    ComparedValue,
     Document,
     Fact,
     Facts,
     Grid,
     Interval,
     Paragraph,
-    Parts,
     Span,
     Text,
     Tone,
@@ -214,9 +214,9 @@ def _no_range(cell: Cell) -> Cell:
     match cell:
         case Value():
             return replace(cell, low=None, high=None)
-        case Against(own=own, change=Value() as change):
+        case ComparedValue(own=own, change=Value() as change):
             no_range = replace(change, low=None, high=None)
-            return Against(own=replace(own, low=None, high=None), change=no_range)
+            return ComparedValue(own=replace(own, low=None, high=None), change=no_range)
         case _:
             return cell
 
@@ -246,9 +246,9 @@ def _cell(cell: Cell) -> Line:
             return Line(figure(cell))
         case Interval():
             return Line(interval(cell))
-        case Parts():
+        case CombinedValue():
             return Line(parts(cell))
-        case Against():
+        case ComparedValue():
             return Line(against(cell))
         case _:
             return _line(cell if isinstance(cell, str) else (cell,))

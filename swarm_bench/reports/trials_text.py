@@ -5,7 +5,7 @@ import csv
 import json
 from io import StringIO
 
-from swarm_bench.core.report.standing import exported
+from swarm_bench.core.report.standing import export_caveats
 from swarm_bench.core.report.trials_table import Entry, TrialsTable
 from swarm_bench.reports.text import visible
 
@@ -38,7 +38,7 @@ def render_json(table: TrialsTable) -> str:
         f'"schema_version": {SCHEMA_VERSION}',
         f'"experiment": {json.dumps(table.experiment)}',
         f'"columns": {json.dumps(columns)}',
-        f'"caveats": {json.dumps(exported(table.caveats))}',
+        f'"caveats": {json.dumps(export_caveats(table.caveats))}',
         f'"trials": [\n{trials}\n]',
         f'"swarms": {json.dumps(table.swarms)}',
     )

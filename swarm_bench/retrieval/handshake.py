@@ -20,7 +20,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.reach.packages import find_package_version, may_be_of_sdk
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ async def _greet(
                 title=title,
                 version=version,
                 instructions=clean_text(connection.instructions, secrets),
-                tools=cleaned(connection.tools, secrets),
+                tools=clean_value(connection.tools, secrets),
                 seconds=connection.seconds,
                 warning=connection.warning,
             )

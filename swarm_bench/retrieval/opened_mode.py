@@ -14,7 +14,12 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.service import Service, open_running_service, start_service
 from swarm_bench.retrieval.preparing import tear_down
 from swarm_bench.retrieval.tools import Site, Tools
-from swarm_bench.runtime.workspaces.inventory import Changes, Inventory, changes, inventory
+from swarm_bench.runtime.workspaces.inventory import (
+    Changes,
+    Inventory,
+    compare_inventories,
+    take_inventory,
+)
 
 MOST_PATHS = 20
 """Unexpected paths that are stored."""
@@ -56,7 +61,7 @@ class OpenedMode:
         mode = self.site.mode
         if mode.servers or mode.services or mode.prepare or mode.teardown:
             homes = self.site.tools.homes
-            open_home = homes.opened(self._name, keep=mode.keep, of=mode.name)
+            open_home = homes.open_home(self._name, keep=mode.keep, owner=mode.name)
             self.site = replace(self.site, home=await self._stack.enter_async_context(open_home))
         self._stack.push_async_callback(self._tear_down)
         return self
@@ -82,13 +87,13 @@ class OpenedMode:
         """Note which files are there, in the clone and in the home, if a tool can change them."""
         mode = self.site.mode
         if mode.servers or mode.services or mode.prepare:
-            self.files_before = await anyio.to_thread.run_sync(inventory, self.site.workspace)
+            self.files_before = await anyio.to_thread.run_sync(take_inventory, self.site.workspace)
             self._home_before = await anyio.to_thread.run_sync(self._measure_home)
 
     async def find_changes(self) -> Changes:
         """Compare the clone with what it was."""
-        now = await anyio.to_thread.run_sync(inventory, self.site.workspace)
-        return changes(self.files_before or {}, now)
+        now = await anyio.to_thread.run_sync(take_inventory, self.site.workspace)
+        return compare_inventories(self.files_before or {}, now)
 
     async def measure_home_growth(self) -> int:
         """Return how many bytes more are in the home, where some tools keep their index."""
@@ -99,7 +104,7 @@ class OpenedMode:
         home = Path(self.site.home.get("HOME", "/")).resolve()
         if not home.is_relative_to(self.site.tools.work.resolve()):
             return 0
-        return sum(entry.size for entry in inventory(home).values())
+        return sum(entry.size for entry in take_inventory(home).values())
 
     async def _tear_down(self) -> None:
         self.teardown_failure = await tear_down(self.site)
@@ -110,7 +115,7 @@ async def open_service(tools: Tools, log: Path) -> AsyncIterator[Service]:
     """Open the service of the modes for the block, in a home of its own, where no mode asks it.
     Raises `ServiceFailed`."""
     async with (
-        tools.homes.opened("home-service") as home,
+        tools.homes.open_home("home-service") as home,
         _make_service(tools, home, log=log, secrets=tools.collect_secrets()) as service,
     ):
         yield service

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def pause_collection() -> Iterator[None]:
     """Pause the collection of cycles: to find none in records takes as long as to read them, and a
     third of the time of a large summary."""
     enabled = gc.isenabled()

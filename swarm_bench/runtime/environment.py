@@ -20,7 +20,9 @@ def small_environment(user: Mapping[str, str], inherit: tuple[str, ...] = ()) ->
         if name in COMMON or name.startswith("LC_") or name in inherit
     }
     return (
-        {**variables, "PATH": _from_here(variables["PATH"])} if "PATH" in variables else variables
+        {**variables, "PATH": _resolve_entries(variables["PATH"])}
+        if "PATH" in variables
+        else variables
     )
 
 
@@ -32,7 +34,7 @@ def home_folder() -> Path | None:
         return None
 
 
-def _from_here(path: str) -> str:
+def _resolve_entries(path: str) -> str:
     """Resolve every entry from our working folder: an agent's is a stranger's repository, which
     may hold a `bin/node` of its own."""
     entries = path.split(os.pathsep)

@@ -48,13 +48,13 @@ def is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
-def writable_place(typed: Path) -> Path:
+def find_writable_path(requested: Path) -> Path:
     """Return where a file is written that a person asks for, before there is work to write there:
     the folders that they name may be links. Raises `StoreError` where no file can be made."""
-    path = typed.parent.resolve() / typed.name
+    path = requested.parent.resolve() / requested.name
     with store_errors(path):
-        first = next(it for it in path.parents if os.path.lexists(it))
-        with untrusted.folder(first):
+        first = next(folder for folder in path.parents if os.path.lexists(folder))
+        with untrusted.open_folder(first):
             if not is_writable(first):
                 read_only = os.statvfs(first).f_flag & os.ST_RDONLY
                 code = errno.EROFS if read_only else errno.EACCES
@@ -79,7 +79,7 @@ def write_pieces(path: Path, pieces: Iterable[str]) -> None:
 def copy_whole(source: Path, path: Path) -> int:
     """Replace the file by a copy of another, in the same way. Returns its size in bytes. Raises
     `StoreError`."""
-    with _replacing(path) as file, untrusted.opened(source) as original:
+    with _replacing(path) as file, untrusted.open_untrusted(source) as original:
         while piece := original.read(_PIECE):
             _write(file, piece)
         return file.tell()
@@ -88,7 +88,7 @@ def copy_whole(source: Path, path: Path) -> int:
 @contextmanager
 def _replacing(path: Path) -> Iterator[FileIO]:
     part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
-    with store_errors(path), untrusted.folder(path.parent, make=True) as folder:
+    with store_errors(path), untrusted.open_folder(path.parent, make=True) as folder:
         try:
             with writable(part, "xb") as file:
                 lock(file.fileno())
@@ -130,18 +130,18 @@ def move_files(source: Path, target: Path) -> None:
     """Move all that lies in a folder into another one, which is made, and remove the emptied one.
     What stands in the way there is set aside. Raises `Refused` where a link is on the way to one of
     them, and `OSError`."""
-    with untrusted.folder(source) as old, untrusted.folder(target, make=True) as new:
+    with untrusted.open_folder(source) as old, untrusted.open_folder(target, make=True) as new:
         for path in list(Path(f"/proc/self/fd/{old}").iterdir()):
             set_aside(target / path.name, PLANTED)
             os.rename(path.name, path.name, src_dir_fd=old, dst_dir_fd=new)
     source.rmdir()
 
 
-def state_of(path: Path) -> State | None:
+def read_state(path: Path) -> State | None:
     """Identify a file, and what was written to it so far; `None` when it is not there."""
     with suppress(FileNotFoundError):
-        about = path.lstat()
-        return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+        status = path.lstat()
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     return None
 
 
@@ -173,7 +173,7 @@ def lock(descriptor: int) -> bool | None:
 def is_locked(path: Path) -> bool:
     """Tell whether a process holds the lock file."""
     try:
-        with untrusted.opened(path) as file:
+        with untrusted.open_untrusted(path) as file:
             fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -199,7 +199,7 @@ def append_line(path: Path, line: str | bytes) -> None:
 def make_folder(path: Path) -> None:
     """Make a folder and those on the way to it, unless they are there. Its group may read it where
     it may read the one around it. Raises `StoreError`."""
-    with store_errors(path), untrusted.folder(path, make=True):
+    with store_errors(path), untrusted.open_folder(path, make=True):
         pass
 
 
@@ -212,13 +212,13 @@ def writable(path: Path, mode: Literal["wb", "ab", "xb", "a+b"]) -> FileIO:
 
 
 def _write(file: FileIO, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) or 0 :]
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[file.write(remaining) or 0 :]
 
 
 @contextmanager
-def locked(path: Path, *, writes: bool = True) -> Iterator[None]:
+def hold_lock(path: Path, *, writes: bool = True) -> Iterator[None]:
     """Hold the lock file for the block; it is free again when the process ends, however it ends.
     Who only reads needs none where nobody can write.
 
@@ -228,7 +228,7 @@ def locked(path: Path, *, writes: bool = True) -> Iterator[None]:
         yield
         return
     make_room(path)
-    with store_errors(path), untrusted.folder(path.parent, make=True):
+    with store_errors(path), untrusted.open_folder(path.parent, make=True):
         file = writable(path, "ab")  # a link to it must not empty what it leads to
     with file:
         if lock(file.fileno()) is False:

@@ -56,7 +56,7 @@ class Home:
 
     @property
     def temporary(self) -> Path:
-        """In the home, or in a folder of its own where that is too long for sockets."""
+        """The folder in the home, or one of its own where that is too long for sockets."""
         inside = self.path / "tmp"
         return inside if len(str(inside)) <= LONGEST else self._outside / "t"
 
@@ -92,15 +92,19 @@ class Home:
         return SHORT.resolve() / f"{PREFIX}{sha256(str(self.path).encode()).hexdigest()[:12]}"
 
 
-def leading(variables: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Add the variables to those that a process has of its `own`, which win, however they are
+def add_home_variables(
+    variables: Mapping[str, str], process_variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Add the variables to those that a process has itself, which win, however they are
     spelt. A process that brings another home has the folders below that home."""
-    if (home := own.get("HOME")) is not None:
+    if (home := process_variables.get("HOME")) is not None:
         inner = {name: f"{home}/{folder}" for name, folder in INNER.items() if name in variables}
         variables = {**variables, **inner}
-    theirs = {name.lower() for name in own}  # npm takes its variables in any case
-    ours = {name: value for name, value in variables.items() if name.lower() not in theirs}
-    return {**ours, **own}
+    taken_names = {
+        name.lower() for name in process_variables
+    }  # npm takes its variables in any case
+    added = {name: value for name, value in variables.items() if name.lower() not in taken_names}
+    return {**added, **process_variables}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,18 +119,19 @@ class Homes:
     """Variables of the user's that come before ours."""
 
     @asynccontextmanager
-    async def opened(
-        self, name: str, *, keep: Sequence[str] = (), of: str = ""
+    async def open_home(
+        self, name: str, *, keep: Sequence[str] = (), owner: str = ""
     ) -> AsyncIterator[dict[str, str]]:
         """Open a home for the block, empty but for the folders `keep`, which are as the last home
-        of the same `of` left them. Yields the variables that lead a server there.
+        of the same `owner` left them. Yields the variables that lead a server there.
 
-        Homes of one name, or with folders to keep for the same `of`, are not open at the same time.
+        Homes of one name, or with folders to keep for the same `owner`, are not open at the same
+        time.
         """
-        home, store = Home(path=self.work / name), _Store(self.work / BETWEEN / of, keep)
+        home, store = Home(path=self.work / name), _Store(self.work / BETWEEN / owner, keep)
         self._make(home, store)
         try:
-            yield self._variables(home)
+            yield self._build_variables(home)
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._remove, home, store)
@@ -144,11 +149,13 @@ class Homes:
             store.fetch(home.path)
         home.remove()
 
-    def _variables(self, home: Home) -> dict[str, str]:
-        ours = {**home.variables, **self._caches}
+    def _build_variables(self, home: Home) -> dict[str, str]:
+        variables = {**home.variables, **self._caches}
         if self.of_user:
-            ours = {name: ours[name] for name in TEMPORARY}
-        return leading(ours, {name: self.first[name] for name in ours if name in self.first})
+            variables = {name: variables[name] for name in TEMPORARY}
+        return add_home_variables(
+            variables, {name: self.first[name] for name in variables if name in self.first}
+        )
 
     @property
     def _caches(self) -> dict[str, str]:
@@ -166,19 +173,19 @@ class _Store:
 
     def bring(self, home: Path) -> None:
         """Move the folders into a home, the outer ones first."""
-        for name, stored in self._kept:
-            if stored.exists() and not _leads_away(home, name):
+        for name, folder in self._kept:
+            if folder.exists() and not _leads_away(home, name):
                 (home / name).parent.mkdir(parents=True, exist_ok=True)
-                stored.rename(home / name)
+                folder.rename(home / name)
 
     def fetch(self, home: Path) -> None:
-        for name, stored in reversed(self._kept):
+        for name, folder in reversed(self._kept):
             if (home / name).exists() and not _leads_away(home, name):
-                stored.parent.mkdir(parents=True, exist_ok=True)
-                (home / name).rename(stored)
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                (home / name).rename(folder)
 
 
 def _leads_away(home: Path, name: str) -> bool:
     """Tell whether something on the way from the home to the folder is a link."""
-    way = (home / name, *(home / name).parents)
-    return any(part.is_symlink() for part in way[: way.index(home)])
+    parts = (home / name, *(home / name).parents)
+    return any(part.is_symlink() for part in parts[: parts.index(home)])

@@ -39,7 +39,7 @@ class LastWords:
         for _ in range(_LAST_PIECES):
             if not self.read():
                 break
-        self._end += self._cleaner.rest()
+        self._end += self._cleaner.finish()
         return ending(self._end)
 
 

@@ -8,7 +8,7 @@ from swarm_bench.runtime.processes.procfs import Stat
 from swarm_bench.runtime.processes.trees import FAMILY
 
 SAMPLE_SECONDS = 0.25
-LOOKS = 2
+MAX_SAMPLES = 2
 """Samples in which a process is asked for its arguments: in the first one it may not yet have
 started the program that it was made for."""
 MOST_COMMANDS = 500
@@ -47,7 +47,7 @@ class TreeMonitor:
 
     def _sample(self) -> None:
         memory, cpu = dict[str, int](), dict[str, float]()
-        for stat, tree in FAMILY.members():
+        for stat, tree in FAMILY.list_members():
             self._read_arguments(stat, tree.tag)
             # A child's time moves to its parent when it ends.
             memory[tree.tag] = memory.get(tree.tag, 0) + stat.memory * procfs.PAGE
@@ -58,10 +58,10 @@ class TreeMonitor:
             self._cpu[tag] = max(seconds, self._cpu.get(tag, 0.0))
 
     def _read_arguments(self, stat: Stat, tag: str) -> None:
-        looks = self._looks.get(stat.identity, 0)
-        kept = self._commands.setdefault(tag, {})
-        if looks < LOOKS and len(kept) < MOST_COMMANDS:
+        samples = self._looks.get(stat.identity, 0)
+        commands = self._commands.setdefault(tag, {})
+        if samples < MAX_SAMPLES and len(commands) < MOST_COMMANDS:
             argv = procfs.arguments(stat.pid)
             if argv and not is_launching(argv):
-                self._looks[stat.identity] = looks + 1
-                kept.setdefault(tuple(argument[:LONGEST_ARGUMENT] for argument in argv))
+                self._looks[stat.identity] = samples + 1
+                commands.setdefault(tuple(argument[:LONGEST_ARGUMENT] for argument in argv))

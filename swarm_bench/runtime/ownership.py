@@ -22,7 +22,7 @@ import psutil
 
 from swarm_bench.core.errors import StoreError, UsageError
 from swarm_bench.runtime.files import lock, remove, writable
-from swarm_bench.runtime.untrusted import entered, opened, read
+from swarm_bench.runtime.untrusted import open_untrusted, open_writable, read
 
 TAG = "SWARM_BENCH_TRIAL"
 """Environment variable that names the tree a process belongs to."""
@@ -32,13 +32,13 @@ PREFIX = "swarm-bench-"
 """How the name of every folder begins that we make for a session's work."""
 MARK = "owner.json"
 """File in such a folder that names the orchestrator that made it."""
-KEPT = "kept"
+KEPT_FOLDER = "kept"
 """What in such a folder somebody asked to keep."""
 _LARGEST = 10_000
 """Bytes of a mark."""
 _PATIENCE, _PAUSE = 1.0, 0.05
 """Seconds for somebody who only looks at a mark to let go of it, and between two tries."""
-_held: dict[Path, FileIO] = {}
+_marks: dict[Path, FileIO] = {}
 """The marks of this process, locked: a lock goes with the process, so they do too."""
 
 
@@ -69,7 +69,7 @@ def mark(folder: Path) -> None:
     file = _locked_mark(folder)
     file.truncate(0)
     file.write(json.dumps({"owner": this_owner()}).encode())
-    _held[folder] = file
+    _marks[folder] = file
 
 
 def discard(folder: Path) -> tuple[str, ...]:
@@ -78,19 +78,21 @@ def discard(folder: Path) -> tuple[str, ...]:
     problems = list[str]()
     with suppress(FileNotFoundError):
         try:
-            with entered(str(folder)):
-                entries = [entry for entry in folder.iterdir() if entry.name not in (MARK, KEPT)]
+            with open_writable(str(folder)):
+                entries = [
+                    entry for entry in folder.iterdir() if entry.name not in (MARK, KEPT_FOLDER)
+                ]
                 for entry in entries:
                     problems += _not_removed(entry)
                 names = {entry.name for entry in folder.iterdir()}
-                if names <= {MARK, KEPT}:  # a thread may have made more meanwhile
+                if names <= {MARK, KEPT_FOLDER}:  # a thread may have made more meanwhile
                     (folder / MARK).unlink(missing_ok=True)
-                    if KEPT not in names:
+                    if KEPT_FOLDER not in names:
                         folder.rmdir()
         except OSError as error:
-            problems.append(_problem(folder, error))
-    if folder in _held:
-        _held.pop(folder).close()
+            problems.append(_describe_problem(folder, error))
+    if folder in _marks:
+        _marks.pop(folder).close()
     return tuple(problems)
 
 
@@ -113,7 +115,7 @@ def sweep(*roots: Path) -> Swept:
     folders, problems = 0, list[str]()
     for folder in _candidates(roots):
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            unremoved = _swept(folder)
+            unremoved = _sweep(folder)
             folders += unremoved == ()
             problems += unremoved or ()
     return Swept(processes, folders, tuple(problems))
@@ -127,21 +129,21 @@ def _candidates(roots: tuple[Path, ...]) -> list[Path]:
     return candidates
 
 
-def _swept(folder: Path) -> tuple[str, ...] | None:
+def _sweep(folder: Path) -> tuple[str, ...] | None:
     """Remove a folder, unless it is not for us to remove, which gives `None`. Returns a sentence on
     what stays. Raises `OSError`, and what a mark of somebody else leads to."""
-    about = folder.lstat()
-    if not S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
+    status = folder.lstat()
+    if not S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return None
     try:
         file = (folder / MARK).stat(follow_symlinks=False)
     except PermissionError:  # an agent may have locked us out
-        with entered(str(folder)):
+        with open_writable(str(folder)):
             file = (folder / MARK).stat(follow_symlinks=False)
-    with opened(folder / MARK, _LARGEST) as held:
-        free = lock(held.fileno())
-        owner = str(json.loads(held.read())["owner"])
-        same = os.fstat(held.fileno()).st_ino == file.st_ino
+    with open_untrusted(folder / MARK, _LARGEST) as mark:
+        free = lock(mark.fileno())
+        owner = str(json.loads(mark.read())["owner"])
+        same = os.fstat(mark.fileno()).st_ino == file.st_ino
         if free is False or not same or not _may_be_swept(owner, locked=free is True):
             return None
         return discard(folder)
@@ -151,13 +153,13 @@ def _not_removed(path: Path) -> tuple[str, ...]:
     try:
         remove(path)
     except StoreError as error:
-        return (_problem(path, error.__cause__ or error),)
+        return (_describe_problem(path, error.__cause__ or error),)
     return ()
 
 
-def _problem(path: Path, error: BaseException) -> str:
-    why = (isinstance(error, OSError) and error.strerror) or error
-    return f"{path} remains of a session and cannot be removed ({why}); remove it by hand"
+def _describe_problem(path: Path, error: BaseException) -> str:
+    reason = (isinstance(error, OSError) and error.strerror) or error
+    return f"{path} remains of a session and cannot be removed ({reason}); remove it by hand"
 
 
 def _locked_mark(folder: Path) -> FileIO:
@@ -186,13 +188,13 @@ def end_at_once(last_words: str) -> NoReturn:
     os._exit(130)
 
 
-def _kill(chosen: Callable[[str], bool]) -> int:
+def _kill(is_chosen: Callable[[str], bool]) -> int:
     """End the processes whose owner is chosen. Returns how many."""
     killed = 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             owner = process.environ().get(OWNER)
-            if owner is not None and chosen(owner):
+            if owner is not None and is_chosen(owner):
                 process.kill()
                 killed += 1
     return killed
@@ -211,8 +213,8 @@ def _namespace() -> str:
 
 def is_dead(owner: str) -> bool:
     """Tell whether an orchestrator is gone, as far as that can be seen from here."""
-    label, _, where = owner.partition("@")
-    if where != f"{platform.node()}/{_namespace()}":
+    label, _, machine = owner.partition("@")
+    if machine != f"{platform.node()}/{_namespace()}":
         return False
     pid, _, started = label.partition("-")
     try:

@@ -25,7 +25,7 @@ from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.files import make_room, store_errors, writable
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
-from swarm_bench.runtime.processes.exits import Ending, ending_of
+from swarm_bench.runtime.processes.exits import Ending, watch_exit
 from swarm_bench.runtime.processes.launching import CANNOT_RUN, mortal, refusal, restore_limit
 from swarm_bench.runtime.processes.trees import FAMILY, Tree, end_strays
 from swarm_bench.runtime.sink import Output, Settled, Sink
@@ -59,8 +59,8 @@ class ProcessResult:
     returncode: int | None
     stopped: StopReason | None
     seconds: float | None = field(default=None, compare=False)
-    """From its start to its own end, however late we came to see it; to the end of its run, if it
-    stayed behind that."""
+    """Time from its start to its own end, however late we came to see it; to the end of its run, if
+    it stayed behind that."""
 
 
 async def run(
@@ -71,21 +71,21 @@ async def run(
     Raises `ProcessLost` when it cannot be started.
     """
     with (
-        FAMILY.planted(command.tag) as tree,
-        _opened(output.stdout, "wb") as out,
-        _opened(output.stderr, "wb") as err,
+        FAMILY.hold_tree(command.tag) as tree,
+        _open_output(output.stdout, "wb") as out,
+        _open_output(output.stderr, "wb") as err,
     ):
-        began = anyio.current_time()
+        start = anyio.current_time()
         process = await _start(command, tree)
-        with ending_of(process.pid) as ending:
+        with watch_exit(process.pid) as ending:
             sink = Sink(output)
             try:
                 async with anyio.create_task_group() as readers:
                     readers.start_soon(partial(sink.drain, process.stdout, out, has_events=True))
                     readers.start_soon(sink.drain, process.stderr, err)
                     try:
-                        stopped = await _ended(
-                            process, sink, ending, began + timeout, output.settled
+                        stopped = await _wait_for_end(
+                            process, sink, ending, start + timeout, output.settled
                         )
                     finally:
                         await _stop(process, tree, command.stop_signal, grace)  # readers end then
@@ -94,11 +94,11 @@ async def run(
                 raise errors.exceptions[0] from None
             finally:
                 await _close(process, grace)
-            ended = ending.at or anyio.current_time()
+            end = ending.at or anyio.current_time()
             if stopped == "answered":
-                ended = sink.over or ended
+                end = sink.over or end
     _check_launched(command, process.returncode, output.stderr)
-    return ProcessResult(returncode=process.returncode, stopped=stopped, seconds=ended - began)
+    return ProcessResult(returncode=process.returncode, stopped=stopped, seconds=end - start)
 
 
 @asynccontextmanager
@@ -111,12 +111,12 @@ async def background(
     Raises `ProcessLost` when it cannot be started.
     """
     sink = Sink(Output(stdout=log, stderr=log, limit=LONGEST_LOG, secrets=secrets))
-    with FAMILY.planted(command.tag) as tree, _opened(log, "ab") as file:
+    with FAMILY.hold_tree(command.tag) as tree, _open_output(log, "ab") as file:
         process = await _start(command, tree, stderr=STDOUT)
         try:
             async with anyio.create_task_group() as readers:
                 reading = anyio.CancelScope(shield=True)  # to its end, whoever is cancelled
-                readers.start_soon(_drained, sink, process, file, reading)
+                readers.start_soon(_drain, sink, process, file, reading)
                 try:
                     yield process
                 finally:
@@ -128,7 +128,7 @@ async def background(
             await _close(process, grace)
 
 
-async def _drained(sink: Sink, process: Process, file: FileIO, scope: anyio.CancelScope) -> None:
+async def _drain(sink: Sink, process: Process, file: FileIO, scope: anyio.CancelScope) -> None:
     with scope:
         await sink.drain(process.stdout, file)
 
@@ -149,7 +149,7 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
     its own words, and one that leaves a child behind would keep a pipe open. Raises `ProcessLost`.
     """
     with (
-        FAMILY.planted(command.tag) as tree,
+        FAMILY.hold_tree(command.tag) as tree,
         TemporaryFile() as stdin,
         TemporaryFile() as out,
         TemporaryFile() as err,
@@ -167,7 +167,7 @@ async def capture(command: Command, feed: bytes = b"", *, grace: float = GRACE) 
 
 
 @contextmanager
-def _opened(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
+def _open_output(path: Path, mode: Literal["wb", "ab"]) -> Iterator[FileIO]:
     """Open a file without a buffer: what was read stays, whatever happens to us next."""
     make_room(path)
     with store_errors(path):
@@ -216,7 +216,7 @@ def _not_started(command: Command, reason: str) -> str:
     return f"{command.argv[0]} could not be started: {reason}; check that it is installed"
 
 
-async def _ended(
+async def _wait_for_end(
     process: Process, sink: Sink, ending: Ending, deadline: float, settled: Settled | None
 ) -> StopReason | None:
     """Wait for the end of a process or of its run, its deadline, or the limit of its output.

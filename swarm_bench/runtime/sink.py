@@ -18,7 +18,7 @@ from anyio.abc import ByteReceiveStream
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.runtime.files import store_errors
-from swarm_bench.runtime.redaction.encodings import forms
+from swarm_bench.runtime.redaction.encodings import encode_all
 
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""
@@ -82,16 +82,16 @@ class Sink:
             async for chunk in stream:
                 self._take(cleaner.clean(chunk), file, lines)
         finally:
-            self._take(cleaner.rest(), file, lines)
+            self._take(cleaner.finish(), file, lines)
 
     def _take(self, chunk: bytes, file: FileIO, lines: "_Lines") -> None:
-        kept = chunk[: self._remaining]
-        self._remaining -= len(kept)
-        _write(file, kept)
-        if len(kept) < len(chunk):
+        accepted = chunk[: self._remaining]
+        self._remaining -= len(accepted)
+        _write(file, accepted)
+        if len(accepted) < len(chunk):
             self._stop("output-limit")  # and read on: a full pipe would keep it from ending
         if self._on_line:
-            for line in lines.cut(kept):
+            for line in lines.cut(accepted):
                 verdict = self._on_line(line)
                 if isinstance(verdict, str):
                     self._stop(verdict)
@@ -126,14 +126,14 @@ class _Lines:
 
     def cut(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the lines that end in the chunk."""
-        *ends, rest = chunk.split(b"\n")
-        for end in ends:
+        *lines, remaining = chunk.split(b"\n")
+        for end in lines:
             self._grow(end)
             if not self._too_long and not (self._shown and not end.strip()):
                 yield bytes(self._partial)
             self._partial.clear()
             self._too_long = self._shown = False
-        self._grow(rest)
+        self._grow(remaining)
         if self.are_events and not self._shown and self._is_event():
             self._shown = True
             yield bytes(self._partial)
@@ -163,15 +163,15 @@ class _Lines:
             self._partial += part
 
 
-def without_secrets(data: bytes, secrets: Collection[str]) -> bytes:
+def replace_secrets(data: bytes, secrets: Collection[str]) -> bytes:
     """Replace every secret in the data; of two that begin alike, the longer one goes whole."""
-    forms = _compiled(frozenset(secrets) - {""})
-    return forms.replaced(data) if forms else data
+    forms = _compile_forms(frozenset(secrets) - {""})
+    return forms.replace_all(data) if forms else data
 
 
 def clean_text(text: str, secrets: Collection[str]) -> str:
     """Replace every secret in a text, which can be stored and printed then."""
-    return without_secrets(text.encode(errors="backslashreplace"), secrets).decode()
+    return replace_secrets(text.encode(errors="backslashreplace"), secrets).decode()
 
 
 class Cleaner:
@@ -179,7 +179,7 @@ class Cleaner:
     time it takes grows with the stream alone, however many secrets there are."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        self._forms = _compiled(frozenset(secrets) - {""})
+        self._forms = _compile_forms(frozenset(secrets) - {""})
         self._held = b""
 
     def clean(self, chunk: bytes) -> bytes:
@@ -200,17 +200,17 @@ class Cleaner:
         self._held = text[keep:]
         return bytes(done)
 
-    def rest(self) -> bytes:
+    def finish(self) -> bytes:
         """Return what was held back, now that nothing follows."""
-        held, self._held = self._held, b""
-        return self._forms.replaced(held) if self._forms else held
+        remaining, self._held = self._held, b""
+        return self._forms.replace_all(remaining) if self._forms else remaining
 
 
 class _Forms:
     """All forms of some secrets, made ready to be looked for at once."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        self._sorted = sorted({form for secret in secrets for form in forms(secret)})
+        self._sorted = sorted({form for secret in secrets for form in encode_all(secret)})
         self._longest = max(map(len, self._sorted))
         self._heads = {form[:size] for form in self._sorted for size in range(1, _HEAD + 1)}
         self._search = BytesAhoCorasick(self._sorted, matchkind=MatchKind.LeftmostLongest)
@@ -219,7 +219,7 @@ class _Forms:
         """Find start and end of each; of two that begin alike the longer, and none overlap."""
         return ((start, end) for _, start, end in self._search.find_matches_as_indexes(text))
 
-    def replaced(self, text: bytes) -> bytes:
+    def replace_all(self, text: bytes) -> bytes:
         """Replace all of them in a text after which nothing follows."""
         done, end = bytearray(), 0
         for start, stop in self.matches(text):
@@ -240,13 +240,13 @@ class _Forms:
 
 
 @lru_cache(maxsize=4)
-def _compiled(secrets: frozenset[str]) -> _Forms | None:
+def _compile_forms(secrets: frozenset[str]) -> _Forms | None:
     """Share the forms: a session's agents have the same secrets, and each has two streams."""
     return _Forms(secrets) if secrets else None
 
 
 def _write(file: FileIO, content: bytes) -> None:
-    rest = memoryview(content)
+    remaining = memoryview(content)
     with store_errors(Path(str(file.name))):
-        while rest:
-            rest = rest[file.write(rest) or 0 :]
+        while remaining:
+            remaining = remaining[file.write(remaining) or 0 :]

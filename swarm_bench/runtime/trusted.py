@@ -51,7 +51,7 @@ class TrustFile:
         """Add hashes for a key; those of other processes stay."""
         with self._errors():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._locked():
+            with self._hold_lock():
                 content = self._read()
                 if not content:  # a home folder may be the repository; its content stays the same
                     write_whole(self._folder / ".gitignore", "*\n")
@@ -62,7 +62,7 @@ class TrustFile:
         with self._errors():
             try:
                 self._check(self._folder.lstat())
-                with untrusted.opened(self.path, MOST_BYTES) as file:
+                with untrusted.open_untrusted(self.path, MOST_BYTES) as file:
                     self._check(os.fstat(file.fileno()))
                     return _CONTENT.validate_json(file.read(MOST_BYTES))
             except FileNotFoundError:
@@ -72,16 +72,16 @@ class TrustFile:
                     f"{self.path} does not hold what swarm-bench wrote; remove it, and trust again"
                 ) from error
 
-    def _check(self, about: os.stat_result) -> None:
-        ours = about.st_uid == os.geteuid() and not about.st_mode & OTHERS_WRITE
-        if stat.S_ISLNK(about.st_mode) or not ours:
+    def _check(self, status: os.stat_result) -> None:
+        is_private = status.st_uid == os.geteuid() and not status.st_mode & OTHERS_WRITE
+        if stat.S_ISLNK(status.st_mode) or not is_private:
             raise ConfigError(
                 f"{self.path} or its folder is a link, or can be written by others, so it is "
                 "not trusted; remove it, and trust again"
             )
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         with open(self._folder / "trust.lock", "ab", opener=untrusted.opener) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield

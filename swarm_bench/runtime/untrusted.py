@@ -32,13 +32,13 @@ _NO_FILE = (errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR)
 
 
 @contextmanager
-def opened(path: Path, limit: int = LARGEST) -> Iterator[BufferedReader]:
+def open_untrusted(path: Path, limit: int = LARGEST) -> Iterator[BufferedReader]:
     """Open a file of at most `limit` bytes to read it; the folder may lie behind links.
 
     Raises `Refused` for a link, for what is no regular file, for one of somebody else, and for a
     larger one; `OSError` when it is not there.
     """
-    descriptor = _checked(str(path), os.O_RDONLY, None, path)
+    descriptor = _open_checked(str(path), os.O_RDONLY, None, path)
     with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_size > limit:
             raise Refused(f"{path} is larger than {limit / 2**20:g} MiB; shorten or remove it")
@@ -46,8 +46,8 @@ def opened(path: Path, limit: int = LARGEST) -> Iterator[BufferedReader]:
 
 
 def read(path: Path, limit: int = LARGEST) -> bytes:
-    """Read a file. Raises as `opened` does, also when it grows meanwhile."""
-    with opened(path, limit) as file:
+    """Read a file. Raises as `open_untrusted` does, also when it grows meanwhile."""
+    with open_untrusted(path, limit) as file:
         content = _up_to(limit + 1, file)
     if len(content) > limit:
         raise Refused(f"{path} grows beyond {limit / 2**20:g} MiB; end what writes it")
@@ -59,7 +59,7 @@ def is_packed(content: bytes) -> bool:
     return content.startswith(_GZIP)
 
 
-def unpacked(path: Path, content: bytes, limit: int = LARGEST) -> bytes:
+def unpack(path: Path, content: bytes, limit: int = LARGEST) -> bytes:
     """Return what is in a gzip file, whatever it is called, and of others their content. Raises
     `OSError` for what is damaged, and `Refused` for more than `limit` bytes."""
     if not is_packed(content):
@@ -82,8 +82,8 @@ def read_if_there(path: Path, limit: int = LARGEST) -> bytes:
 
 
 def tail(path: Path, size: int) -> bytes:
-    """Read the last `size` bytes of a file, however large it is. Raises as `opened` does."""
-    with os.fdopen(_checked(str(path), os.O_RDONLY, None, path), "rb") as file:
+    """Read the last `size` bytes of a file, of any size. Raises as `open_untrusted` does."""
+    with os.fdopen(_open_checked(str(path), os.O_RDONLY, None, path), "rb") as file:
         file.seek(0, os.SEEK_END)
         file.seek(max(0, file.tell() - size))
         return file.read(size)
@@ -94,10 +94,10 @@ def read_inside(top: Path, inner: str, limit: int) -> bytes | None:
     such file, a link on the whole way to it, or something that is no file."""
     if Path(inner).is_absolute():  # it would be opened wherever `top` is
         return None
-    *way, name = Path(inner).parts or ("",)
+    *parts, name = Path(inner).parts or ("",)
     try:
-        with folder(top) as start, _descended(os.dup(start), way) as last:
-            descriptor = _checked(name, os.O_RDONLY, last, top / inner)
+        with open_folder(top) as start, _open_parts(os.dup(start), parts) as last:
+            descriptor = _open_checked(name, os.O_RDONLY, last, top / inner)
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
     with os.fdopen(descriptor, "rb") as file:
@@ -105,25 +105,25 @@ def read_inside(top: Path, inner: str, limit: int) -> bytes | None:
 
 
 def check(path: Path) -> None:
-    """Raise as `opened` does, but for the size."""
-    os.close(_checked(str(path), os.O_RDONLY, None, path))
+    """Raise as `open_untrusted` does, but for the size."""
+    os.close(_open_checked(str(path), os.O_RDONLY, None, path))
 
 
 def opener(path: str, flags: int) -> int:
     """Open a file to write, for `open` and its like: there is no link on the whole way to it, and
     what is already there is a regular file. Raises `Refused`, and `OSError`."""
     target = Path(path).absolute()
-    with folder(target.parent) as inner:
-        return _checked(target.name, flags, inner, target)
+    with open_folder(target.parent) as inner:
+        return _open_checked(target.name, flags, inner, target)
 
 
 @contextmanager
-def folder(path: Path, *, make: bool = False) -> Iterator[int]:
+def open_folder(path: Path, *, make: bool = False) -> Iterator[int]:
     """Open the descriptor of a folder without a link on the whole way to it; made if `make`.
     Raises `Refused`, and `OSError`."""
-    top, *way = path.absolute().parts
+    top, *parts = path.absolute().parts
     try:
-        with _descended(os.open(top, os.O_PATH | _FOLDER), way, make=make) as last:
+        with _open_parts(os.open(top, os.O_PATH | _FOLDER), parts, make=make) as last:
             yield last
     except NotADirectoryError as error:
         raise Refused(
@@ -139,12 +139,12 @@ def remove_tree(path: Path) -> None:
     Takes few descriptors, however deep the tree is: inner folders are moved up to its root, where
     their paths are short, and emptied there.
     """
-    with suppress(FileNotFoundError), folder(path.parent) as parent:
+    with suppress(FileNotFoundError), open_folder(path.parent) as parent:
         for patient in (*(True,) * (ROUNDS - 1), False):
-            about = os.lstat(path.name, dir_fd=parent)
-            with _forgiven(patient):
-                if stat.S_ISDIR(about.st_mode):
-                    with entered(path.name, parent) as root:
+            status = os.lstat(path.name, dir_fd=parent)
+            with _forgive(patient):
+                if stat.S_ISDIR(status.st_mode):
+                    with open_writable(path.name, parent) as root:
                         _empty(root, patient)
                     os.rmdir(path.name, dir_fd=parent)
                 else:
@@ -153,7 +153,7 @@ def remove_tree(path: Path) -> None:
 
 
 @contextmanager
-def entered(name: str, parent: int | None = None) -> Iterator[int]:
+def open_writable(name: str, parent: int | None = None) -> Iterator[int]:
     """Open the descriptor of a folder, which its owner may read and change from now on. Raises
     `OSError` for a link and for a folder of somebody else."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
@@ -170,26 +170,26 @@ def entered(name: str, parent: int | None = None) -> Iterator[int]:
 
 
 def _empty(root: int, patient: bool) -> None:
-    waiting = deque(_cleared(root, root, patient))
-    while waiting:
-        name = waiting.pop()
-        with _forgiven(patient):
-            with entered(name, root) as inner:
-                waiting.extend(_cleared(inner, root, patient))
+    pending = deque(_clear(root, root, patient))
+    while pending:
+        name = pending.pop()
+        with _forgive(patient):
+            with open_writable(name, root) as inner:
+                pending.extend(_clear(inner, root, patient))
             os.rmdir(name, dir_fd=root)
 
 
-def _cleared(inner: int, root: int, patient: bool) -> Iterator[str]:
+def _clear(inner: int, root: int, patient: bool) -> Iterator[str]:
     """Remove the files and empty folders of a folder, and move the others to the root. Yields the
     names that they have there."""
     with os.scandir(inner) as entries:
-        listed = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_folder in listed:
-        with _forgiven(patient), suppress(FileNotFoundError):
+        children = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in children:
+        with _forgive(patient), suppress(FileNotFoundError):
             if not is_folder:
                 os.unlink(name, dir_fd=inner)
             elif not _is_gone(name, inner):
-                yield name if inner == root else _moved(name, inner, root)
+                yield name if inner == root else _move(name, inner, root)
 
 
 def _is_gone(name: str, parent: int) -> bool:
@@ -200,28 +200,28 @@ def _is_gone(name: str, parent: int) -> bool:
     return False
 
 
-def _moved(name: str, parent: int, root: int) -> str:
+def _move(name: str, parent: int, root: int) -> str:
     """Move a folder to the root. Returns its new name there."""
     fresh = f".{os.urandom(8).hex()}"
     try:
         os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=root)
     except PermissionError:
-        with entered(name, parent):  # to move a folder, one must be allowed to write in it
+        with open_writable(name, parent):  # to move a folder, one must be allowed to write in it
             os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=root)
     return fresh
 
 
-def _forgiven(patient: bool) -> "suppress | nullcontext[None]":
+def _forgive(patient: bool) -> "suppress | nullcontext[None]":
     return suppress(OSError) if patient else nullcontext()
 
 
 @contextmanager
-def _descended(start: int, way: list[str], *, make: bool = False) -> Iterator[int]:
+def _open_parts(start: int, parts: list[str], *, make: bool = False) -> Iterator[int]:
     """Open the last folder of a way from an open one, which is closed. Raises `NotADirectoryError`
     for a link on it."""
     current = start
     try:
-        for name in way:
+        for name in parts:
             if name == "..":
                 raise NotADirectoryError(errno.ENOTDIR, "it leads out of the folder")
             if make:
@@ -251,7 +251,7 @@ def _up_to(limit: int, file: BinaryIO) -> bytes:
     return b"".join(pieces)
 
 
-def _checked(name: str, flags: int, parent: int | None, path: Path) -> int:
+def _open_checked(name: str, flags: int, parent: int | None, path: Path) -> int:
     """Open a file. `path` is what an error calls it."""
     try:
         descriptor = os.open(name, flags | _FILE, _mode_in(parent), dir_fd=parent)
@@ -260,11 +260,11 @@ def _checked(name: str, flags: int, parent: int | None, path: Path) -> int:
             raise Refused(f"{path} is a link, or no file; remove it") from error
         raise
     try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise Refused(f"{path} is no regular file; remove it")
         # On some network and container mounts all files belong to somebody else, folders too.
-        if about.st_uid not in (os.geteuid(), path.parent.stat().st_uid):
+        if status.st_uid not in (os.geteuid(), path.parent.stat().st_uid):
             raise Refused(f"{path} belongs to somebody else; remove it")
     except BaseException:
         os.close(descriptor)

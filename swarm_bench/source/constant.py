@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from swarm_bench.core.metric import KeyPart
-from swarm_bench.core.session.tasks import Task, question
+from swarm_bench.core.session.tasks import Task, build_question
 from swarm_bench.source.key_measures import ROOM
 
 
@@ -40,7 +40,7 @@ def _select_frequent(tasks: Collection[Task], part: KeyPart, least: int) -> set[
     questions = defaultdict[str, set[tuple[str, str | None]]](set)
     for task in tasks:
         for name in vars(task.key)[part] if task.key else ():
-            questions[name].add((question(task), task.commit))
+            questions[name].add((build_question(task), task.commit))
     return {name for name, askers in questions.items() if len(askers) >= least}
 
 

@@ -16,7 +16,7 @@ from swarm_bench.core.session.cases import (
     CaseGroup,
     CaseJob,
     CaseTrial,
-    keys_of,
+    select_keys,
 )
 from swarm_bench.testing.contracts import check_scorer, expect
 
@@ -67,7 +67,7 @@ async def check_cases(benchmark: Any) -> None:
         for number, case in enumerate(cases, start=1)
     )
     group = CaseGroup(id="check", run=1, arm=arms[0], trials=trials)
-    plain = {**properties.model_dump(mode="json"), **keys_of(properties)}
+    plain = {**properties.model_dump(mode="json"), **select_keys(properties)}
     job = CaseJob(group=group, properties=plain)
     case_ids: list[str] = []
 
@@ -119,10 +119,13 @@ def _default(properties: Any) -> Any:
 def _check_rest(group: Any) -> None:
     trials = list(group.trials)
     for finished in ([], trials[:1], trials[1:], trials):
-        remaining = group.without({trial.id for trial in finished})
+        remaining = group.drop_finished({trial.id for trial in finished})
         expected = [trial for trial in trials if trial not in finished]
-        expect(list(remaining.trials) == expected, "without() has the trials that are not finished")
-    expect(list(group.trials) == trials, "without() leaves the group as it is")
+        expect(
+            list(remaining.trials) == expected,
+            "drop_finished() drops what is finished, and nothing else",
+        )
+    expect(list(group.trials) == trials, "drop_finished() changes nothing of the group as it is")
 
 
 def _trial_ids(plan: Sequence[Any]) -> list[str]:

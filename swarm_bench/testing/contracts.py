@@ -23,7 +23,7 @@ from swarm_bench.core.ports import (
 )
 from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
-from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
+from swarm_bench.core.session.scores import ScoreRefused, check_keys, check_scores
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.treatment.counting import ToolCalls, Transcripts
 
@@ -92,7 +92,7 @@ def check_scorer(scorer: Scorer) -> None:
         for text in HOSTILE_ANSWERS:
             context = ScoreContext(text=text, workspace="/w", files=frozenset({"a/b.py"}))
             scores = scorer.score(context)
-            checked(scores, scorer.keys, TrialRecord)
+            check_scores(scores, scorer.keys, TrialRecord)
             expect(scores == scorer.score(context), "the same answer has the same scores")
     except ScoreRefused as error:
         expect(False, f"the scores of {scorer.name} can be recorded: {error}")

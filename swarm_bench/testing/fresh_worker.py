@@ -15,9 +15,9 @@ from pydantic_core import to_jsonable_python
 
 from swarm_bench.core import registry
 from swarm_bench.core.events import Event
-from swarm_bench.runtime.files import State, state_of
+from swarm_bench.runtime.files import State, read_state
 from swarm_bench.runtime.ownership import OWNER, temporary, this_owner
-from swarm_bench.runtime.processes.guard import guarded
+from swarm_bench.runtime.processes.guard import run_guard
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 from swarm_bench.runtime.untrusted import read
 
@@ -45,7 +45,7 @@ class Sender:
     def send_files(self) -> None:
         """Print the files that were not sent as they are now; agents that still run write some."""
         for file in sorted(self._out.rglob("*")):
-            state = state_of(file)
+            state = read_state(file)
             if self._sent.get(file) != state:
                 self._sent[file] = state
                 with suppress(OSError):  # folders, and what agents left in the place of files
@@ -84,7 +84,7 @@ def main() -> None:
     raise_limit()
     wait_without_threads()
     # What plug-ins print is no line of ours.
-    with os.fdopen(os.dup(1), "w") as stream, guarded(f"{OWNER}={this_owner()}"):
+    with os.fdopen(os.dup(1), "w") as stream, run_guard(f"{OWNER}={this_owner()}"):
         os.dup2(2, 1)
         anyio.run(run, json.loads(sys.stdin.readline()), stream)
 

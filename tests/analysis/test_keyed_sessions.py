@@ -114,7 +114,7 @@ def test_a_mode_that_found_hardly_more_than_a_constant_answer_is_named() -> None
 
 def test_that_a_constant_list_is_found_otherwise_now_is_said_of_older_sessions() -> None:
     data = make_session(*trials_of({"baseline": (1, 1), "canopy": (1, 0)}), tasks=TASKS)
-    today = replace(data, experiment=data.experiment.with_beforehand())
+    today = replace(data, experiment=data.experiment.preregister())
     said = [
         any("constant answer" in note for note in summarise(each).notes) for each in (data, today)
     ]

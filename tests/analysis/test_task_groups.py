@@ -165,9 +165,9 @@ def test_a_calibration_does_too(golden: Sentences) -> None:
 def test_why_tasks_are_worth_less_is_said_and_that_a_rule_changed(golden: Sentences) -> None:
     assert not any("worth" in note for note in summarise(session(tasks(30, 30))).notes)
     of = tasks(30, 10)
-    named = experiment().with_beforehand().beforehand
+    named = experiment().preregister().beforehand
     assert named
-    older = named.model_copy(update={"verdict_version": None, "tasks_sha256": None}).sealed()
+    older = named.model_copy(update={"verdict_version": None, "tasks_sha256": None}).add_checksum()
     for beforehand in (named, older):
         notes = summarise(session(of, beforehand=beforehand)).notes
         (note,) = [note for note in notes if "worth 10" in note]
@@ -176,7 +176,7 @@ def test_why_tasks_are_worth_less_is_said_and_that_a_rule_changed(golden: Senten
 
 def test_the_checksums_of_older_sessions_remain_valid() -> None:
     """As version 0.1 wrote it: without the rules, and without groups in what it is of."""
-    stored = experiment().with_beforehand()
+    stored = experiment().preregister()
     text = stored.model_dump_json(
         exclude={"beforehand": {"verdict_version"}, "tasks": {"__all__": {"group"}}}
     )

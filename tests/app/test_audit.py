@@ -61,7 +61,7 @@ def audit(folder: SessionFolder, most_bytes: int = 10**9) -> Audit:
 
 def test_what_the_stream_says_too_is_as_it_was(make: Make) -> None:
     found = audit(make())
-    assert (found.streams, found.differing, found.lost, found.unread) == (1, {}, 0, 0)
+    assert (found.streams, found.differing, found.lost_streams, found.unread) == (1, {}, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_only_the_last_attempt_is_held_against_the_stream(make: Make) -> None:
     found = audit(folder, most_bytes=SAMPLE.stat().st_size)
     assert (found.streams, found.unread, found.differing) == (1, 0, {})
     (folder.path / "canopy" / "agent-1.stream.jsonl").unlink()
-    assert audit(folder).lost == 1
+    assert audit(folder).lost_streams == 1
 
 
 @pytest.mark.parametrize("error", [ValueError("a defect"), SystemExit(0)])
@@ -177,7 +177,7 @@ def test_streams_that_are_gone_are_counted_and_links_are_not_followed(
     linked.rename(tmp_path / "elsewhere")
     linked.symlink_to(tmp_path / "elsewhere")
     found = audit(folder)
-    assert (found.lost, found.streams, set(found.differing)) == (2, 1, {("3", 1)})
+    assert (found.lost_streams, found.streams, set(found.differing)) == (2, 1, {("3", 1)})
     data = replace(folder.read(), audit=found)
     golden(*about_audit(Selection(data)))
 

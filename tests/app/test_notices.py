@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.app.notices import emit_notices, explain_waiting
 from swarm_bench.app.setup.sizes import resolve_sizes
 from swarm_bench.config.settings import load
-from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.events import Event, WarningRaised
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Program
 from tests.builders.experiments import experiment
@@ -22,9 +22,9 @@ def told(agent: str, concurrency: int) -> list[str]:
     heard: list[Event] = []
     emit_notices(made.model_copy(update={"repository": repository}), heard.append)
     assert explain_waiting(made) == [
-        event.message for event in heard[1:] if isinstance(event, Trouble)
+        event.message for event in heard[1:] if isinstance(event, WarningRaised)
     ]
-    return [event.message for event in heard if isinstance(event, Trouble)]
+    return [event.message for event in heard if isinstance(event, WarningRaised)]
 
 
 def test_agents_of_our_own_that_wait_for_each_other_are_said_and_what_is_left_out(

@@ -12,7 +12,7 @@ import pytest
 from swarm_bench.app.report import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import Refused, UsageError
-from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.files import hold_lock
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "session"
 
@@ -27,7 +27,7 @@ def test_links_in_it_lead_nowhere(tmp_path: Path) -> None:
     assert report(session).markdown.startswith("# ")
     assert (session / "summary.md").is_file()
     assert not (session / "summary.md").is_symlink()
-    with locked(folder.lock):
+    with hold_lock(folder.lock):
         assert not folder.lock.is_symlink()
     assert precious.read_text("utf-8") == "mine"
 

@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.app.result import ComparisonResult, EndCounts
 from swarm_bench.core.errors import GateFailed
-from swarm_bench.core.report.document import Document, Written
+from swarm_bench.core.report.document import Document, RenderedDocument
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
@@ -30,7 +30,7 @@ def check(report: Report) -> None:
     ComparisonResult(
         folder=Path("results/s"),
         to_continue="",
-        summary=Written(document=document, markdown=""),
+        summary=RenderedDocument(document=document, markdown=""),
         interrupted=False,
         end_counts=EndCounts(causes=Counter([Cause.FINISHED]), unfinished=0),
         report=report,

@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
@@ -37,7 +37,7 @@ class Mine:
 """
 
 
-def rescore(path: Path, **options: Any) -> Written:
+def rescore(path: Path, **options: Any) -> RenderedDocument:
     return open_session(path).rescore(RescoreRequest(**options))
 
 

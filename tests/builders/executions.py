@@ -7,12 +7,12 @@ from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.records.making import drop_zeros, sum_up
 from swarm_bench.benchmarks.swarm.running.delivery import Execution
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.session.records import Measured
+from swarm_bench.core.session.records import Measurements
 
 
 def execution(trial: SwarmTrial, outcome: Outcome, **changes: Any) -> Execution:
     """A trial of which nothing was measured but its end."""
-    ended = Measured(ended_at=datetime(2026, 1, 1, tzinfo=UTC))
+    ended = Measurements(ended_at=datetime(2026, 1, 1, tzinfo=UTC))
     values = {"measured": ended, "prompt": "", "workspace": "/w", "program_version": None}
     return Execution(trial=trial, outcome=outcome, **{**values, **changes})
 

@@ -38,7 +38,7 @@ TEXTS = st.one_of(st.text(max_size=300), st.lists(FRAGMENTS | st.text(max_size=9
 def benchmarks() -> dict[str, type[ModelBenchmark]]:
     kinds = {
         plugin.name: benchmark.kind
-        for plugin in registry.plugins("benchmarks")
+        for plugin in registry.list_plugins("benchmarks")
         if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
     }
     return {name: kind for name, kind in kinds.items() if not kind.executes}

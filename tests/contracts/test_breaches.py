@@ -91,7 +91,7 @@ def test_jobs_are_the_same_after_json() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Forgetful(Swarm):
-    def without(self, finished: Collection[str]) -> "Forgetful":
+    def drop_finished(self, finished: Collection[str]) -> "Forgetful":
         return self
 
 
@@ -127,7 +127,7 @@ def keeping(planned: Experiment) -> Blocks:
         (lambda planned: plan(planned)[::-1], "more runs come after those before"),
         (unsteady, "the same experiment has the same plan"),
         (elsewhere, "the arm of a group is one of its block"),
-        (keeping, r"without\(\) has the trials that are not finished"),
+        (keeping, r"drop_finished\(\) drops what is finished, and nothing else"),
     ],
 )
 def test_a_breach_of_a_plan_is_named(broken: Callable[[Experiment], Blocks], sentence: str) -> None:

@@ -45,7 +45,7 @@ from swarm_bench.testing.model_contracts import (
 pytestmark = pytest.mark.anyio
 REGISTERED = [
     benchmark.kind
-    for plugin in registry.plugins("benchmarks")
+    for plugin in registry.list_plugins("benchmarks")
     if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
     and benchmark.name == plugin.name
 ]
@@ -67,7 +67,7 @@ NEED_AN_ARGUMENT = {"contracts", "fetched", "swe-dataset"}
 
 @pytest.mark.parametrize(
     "name",
-    [it.name for it in registry.plugins("datasets") if it.name not in NEED_AN_ARGUMENT],
+    [it.name for it in registry.list_plugins("datasets") if it.name not in NEED_AN_ARGUMENT],
 )
 def test_data_sets_that_are_shipped(name: str) -> None:
     check_dataset(find_dataset(name))

@@ -37,7 +37,7 @@ from tests.builders.experiments import experiment
 
 AGENTS = [
     plugin.name
-    for plugin in registry.plugins("agents")
+    for plugin in registry.list_plugins("agents")
     # Those that take a file or a folder have tests of their own that call the same check.
     if not isinstance(registry.load("agents", plugin.name), TakesArgument)
 ]

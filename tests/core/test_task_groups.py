@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
+from swarm_bench.core.session.tasks import AnswerKey, Task, group_tasks
 from tests.builders.recomputing import recompute_groups
 
 HASH = "a" * 40
@@ -16,7 +16,7 @@ def together(*tasks: dict[str, Any], commit: str | None = None) -> list[set[str]
         Task.model_validate({"id": f"t{n}", "title": "t", "prompt": f"p{n}", **task})
         for n, task in enumerate(tasks)
     ]
-    groups = task_groups(made, commit)
+    groups = group_tasks(made, commit)
     assert groups.keys() == {task.id for task in made}
     members = _members(groups)
     assert all(group in ids for group, ids in members.items())

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from swarm_bench.config.located import located_json
-from swarm_bench.core.validation import MOST, wrong_file
+from swarm_bench.core.validation import MAX_PROBLEMS, build_file_error
 from tests.builders.golden import Sentences
 
 
@@ -24,7 +24,7 @@ def wrong(text: str) -> str:
     with pytest.raises(ValidationError) as caught:
         File.model_validate_json(text)
     located = located_json(text)
-    return str(wrong_file("x.json", caught.value, File, located.line if located else None))
+    return str(build_file_error("x.json", caught.value, File, located.line if located else None))
 
 
 def test_all_problems_are_said_in_the_order_of_their_lines(golden: Sentences) -> None:
@@ -38,6 +38,6 @@ def test_a_key_in_a_wrong_place_is_not_what_was_meant(golden: Sentences) -> None
 
 
 def test_many_problems_are_counted(golden: Sentences) -> None:
-    said = wrong('{"parts": [' + ", ".join(["1"] * (MOST + 2)) + "]}")
+    said = wrong('{"parts": [' + ", ".join(["1"] * (MAX_PROBLEMS + 2)) + "]}")
     golden(said)
-    assert said.count("x.json:1") == MOST
+    assert said.count("x.json:1") == MAX_PROBLEMS

@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.runtime.mcp.client import connected
+from swarm_bench.runtime.mcp.client import open_connection
 
 _PATHS = re.compile(r'"file_path":"([^"]+)"')
 
@@ -26,7 +26,7 @@ async def read_through(
     files: dict[Path, None] = {}
     calls, greeted = [], []
     for name, config in servers.items():
-        async with connected(config, env=os.environ) as server:
+        async with open_connection(config, env=os.environ) as server:
             arguments = {"patterns": re.findall(r"[a-z]{4,}", prompt)}
             answer = await server.call("canopy_evidence_pack", arguments)
             greeted.append([server.name, server.title, server.version])

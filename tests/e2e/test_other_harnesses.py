@@ -33,7 +33,7 @@ chars_per_token minimum_split_length seed max_new_tokens lines_to_match score_in
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 KINDS = {
     plugin.name: benchmark.kind
-    for plugin in registry.plugins("benchmarks")
+    for plugin in registry.list_plugins("benchmarks")
     if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
 }
 FILE = re.compile(r"[\w/-]+\.(json|jsonl|md)")
@@ -61,7 +61,7 @@ def options(command: str) -> set[str]:
 def named() -> set[str]:
     """The words that packages register, and the keys of metrics."""
     kinds = ("benchmarks", "models", "datasets", "environments")
-    words = {plugin.name for kind in kinds for plugin in registry.plugins(kind)}
+    words = {plugin.name for kind in kinds for plugin in registry.list_plugins(kind)}
     return words | {metric.key for kind in KINDS.values() for metric in kind.metrics()}
 
 

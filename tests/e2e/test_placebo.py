@@ -128,7 +128,7 @@ def test_an_agent_that_spends_least_with_a_placebo_makes_no_win_of_it(painted: B
     assert other == untold
     assert found.headline.ratios
     assert {column.mode for column in found.headline.ratios.columns} == {"canopy", "mine"}
-    assert found.headline.qualified
+    assert found.headline.has_qualifications
     part = done.out.partition("## Headline")[2].partition("\n## ")[0]
     assert "here are no caveats" not in part
     alone = summarise(_only(painted, "baseline", "mine")).headline

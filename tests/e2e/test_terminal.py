@@ -225,10 +225,10 @@ with open_live_view() as emit:
 BEFOREHAND = """
 import time
 from swarm_bench.cli.output.live import open_live_view
-from swarm_bench.core.events import Foresight, Trouble
+from swarm_bench.core.events import Foresight, WarningRaised
 with open_live_view() as emit:
     emit(Foresight(message="chances"))
-    emit(Trouble(message="a server died"))
+    emit(WarningRaised(message="a server died"))
     time.sleep(1)
 """
 

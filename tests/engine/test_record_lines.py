@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.swarm.records.making import make_record, read_rehear
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.core.outcome import Outcome, Reported, ToolAnswer, Usage
 from swarm_bench.core.ports import ScoreContext
-from swarm_bench.core.session.records import Measured, Rehearsed, Spent, TrialRecord
+from swarm_bench.core.session.records import Measurements, Rehearsed, Spending, TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import ScoringResult, score
@@ -77,7 +77,7 @@ def line(name: str) -> str:
     model, outcome, seen = CASES[name]
     about = experiment(model)
     ran = outcome is not FAILED
-    measured = Measured(
+    measured = Measurements(
         started_at=NOW if ran else None,
         ended_at=NOW,
         wall_seconds=2.5 if ran else None,
@@ -106,7 +106,7 @@ def test_a_line_is_as_it_was(number: int, name: str) -> None:
     assert line(name) == GOLDEN.read_text(encoding="utf-8").split("\n")[number]
 
 
-PARTS = (Reported, Measured, Spent, Rehearsed, OwnScores)
+PARTS = (Reported, Measurements, Spending, Rehearsed, OwnScores)
 
 
 def _text(hint: Any) -> str:

@@ -62,7 +62,7 @@ def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> N
     folder.records.set_aside_reruns()
     audit = folder.read().audit
     assert audit is not None
-    assert (audit.sealed, audit.edited, audit.bare) == (1, frozenset(), frozenset())
+    assert (audit.sealed, audit.edited, audit.without_checksum) == (1, frozenset(), frozenset())
     assert is_intact((tmp_path / "superseded.jsonl").read_bytes()) is True
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
-from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
+from swarm_bench.core.events import BlockStarted, Event, SessionStarted, WarningRaised
 from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
@@ -191,7 +191,7 @@ async def test_a_signal_stops_the_group_and_ends_the_session_in_order(tmp_path: 
 
     assert await asker.run(ask) is True
     assert (len(asker.asked), len(stopped)) == (2, 1)
-    assert any(isinstance(event, Trouble) for event in asker.events)
+    assert any(isinstance(event, WarningRaised) for event in asker.events)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from swarm_bench.agents.reading.call_arguments import limited
-from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.agents.reading.call_arguments import limit_texts
+from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models.lexical import tool_results
 from swarm_bench.programs.canopy.errors import ToolError
@@ -141,7 +141,7 @@ def lines(data: bytes, _folder: Path) -> None:
             json.dumps(message.model_dump(by_alias=True)).encode()
         if problem is not None:
             stray.add(line, problem)
-            assert stray.answer_to({"1"}) in (None, "1")
+            assert stray.find_request({"1"}) in (None, "1")
     clause = stray.clause()
     assert clause is None or (clause.isprintable() and "sesame" not in clause)
 
@@ -162,9 +162,9 @@ def result(data: bytes, _folder: Path) -> None:
     with suppress(ValueError, RecursionError):
         content = json.loads(text)
     for shown in (text, content, [content], {"content": content, "structuredContent": content}):
-        answer = answer_to("mcp__s__t", {"query": "y"}, shown)
+        answer = digest_answer("mcp__s__t", {"query": "y"}, shown)
         assert (answer.answer is None) == (answer.bytes is None)
-        assert answer == answer_to("mcp__s__t", {"query": "y"}, shown)
+        assert answer == digest_answer("mcp__s__t", {"query": "y"}, shown)
 
 
 def expression(data: bytes, _folder: Path) -> None:
@@ -202,6 +202,6 @@ def _one_line(text: str) -> None:
 
 def command_line(data: bytes, _folder: Path) -> None:
     """A line for a shell, as the fourth witness takes it apart."""
-    for line in limited(data.decode("utf-8", "replace").split(BETWEEN.decode())):
+    for line in limit_texts(data.decode("utf-8", "replace").split(BETWEEN.decode())):
         words = sum(len(word) for command in find_commands(line) for word in command.argv)
         assert words <= 20 * MOST_LAYERS * (len(line) + 20)

@@ -11,7 +11,7 @@ import anyio
 import httpx2
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
-from swarm_bench.runtime.mcp.bodies import Asking, Unanswered, kind_of_body, readable
+from swarm_bench.runtime.mcp.bodies import PendingCall, Unanswered, kind_of_body, make_readable
 from tests.fuzz.parts import joined, parts
 from tests.fuzz.servers import RESULTS, refusal
 
@@ -111,7 +111,7 @@ async def _read(kind: str, content: bytes) -> None:
     request = httpx2.Request("POST", "http://127.0.0.1/mcp")
     response = httpx2.Response(200, headers=headers, content=pieces(), request=request)
     with suppress(Unanswered, httpx2.SSEError):
-        response = await readable(response, Asking(id=1, secrets=("sesame",)))
+        response = await make_readable(response, PendingCall(id=1, secrets=("sesame",)))
         content = await response.aread()
         if kind_of_body(response) == "application/json":
             message = jsonrpc_message_adapter.validate_python(json.loads(content))

@@ -41,5 +41,5 @@ def completion(data: bytes, _folder: Path) -> None:
         assert find_verdict(reply.text) in ("A", "B", "tie", None)
         listed = price("rules")
         assert listed
-        cost = listed.of(reply.usage)
+        cost = listed.compute_cost(reply.usage)
         assert cost is None or cost >= 0

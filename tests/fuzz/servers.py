@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.models import tokens
-from swarm_bench.runtime.mcp.client import ServerFailed, connected
+from swarm_bench.runtime.mcp.client import ServerFailed, open_connection
 from tests.fuzz.parts import joined, parts
 
 _LINES = 4
@@ -75,7 +75,7 @@ def refusal(config: Mapping[str, Any], folder: Path) -> str:
 
 async def _use(config: Mapping[str, Any], folder: Path) -> None:
     with anyio.fail_after(_LONGEST):
-        async with connected(config, env={}, cwd=folder, seconds=_PATIENCE) as found:
+        async with open_connection(config, env={}, cwd=folder, seconds=_PATIENCE) as found:
             assert tokens.count(found.instructions) >= 0
             assert all(tokens.of_tool(tool.of_server("s")) > 0 for tool in found.tools)
             with anyio.move_on_after(_PATIENCE):

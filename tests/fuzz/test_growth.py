@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 import pytest
 
-from swarm_bench.runtime.mcp.client import ServerFailed, connected
+from swarm_bench.runtime.mcp.client import ServerFailed, open_connection
 from tests.fuzz.entries import ENTRIES, run
 from tests.fuzz.parts import joined
 
@@ -127,5 +127,5 @@ def test_a_line_without_an_end_is_read_in_linear_time() -> None:
 
 
 async def _greet(config: Mapping[str, Any]) -> None:
-    async with connected(config, env={}):
+    async with open_connection(config, env={}):
         pass

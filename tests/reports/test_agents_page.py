@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 WITH_ARGUMENT = {"command", "replay"}
 AGENTS = {
     plugin.name: registry.load("agents", plugin.name)()
-    for plugin in registry.plugins("agents")
+    for plugin in registry.list_plugins("agents")
     if plugin.distribution == "swarm-bench" and plugin.name not in WITH_ARGUMENT
 }
 ABILITIES = {name: one.abilities for name, one in AGENTS.items() if isinstance(one, Described)}

@@ -11,7 +11,15 @@ import swarm_bench.reports
 from swarm_bench.analysis.documents.blocks import table, trials
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.document import Apart, Document, Fact, Paragraph, Section, Span, Value
+from swarm_bench.core.report.document import (
+    Attachment,
+    Document,
+    Fact,
+    Paragraph,
+    Section,
+    Span,
+    Value,
+)
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.reports.markdown import render, written, written_to_files
 from tests.builders.golden import Sentences
@@ -97,7 +105,9 @@ def test_what_stands_apart_is_in_the_second_file_or_else_folded() -> None:
         banner="B",
         head=(),
         sections=(section("Open"), section("More", folded=True), section("Trials", folded=True)),
-        apart=Apart(title="T: Details", sections=(section("Far"),), instead=(section("Where"),)),
+        apart=Attachment(
+            title="T: Details", sections=(section("Far"),), instead=(section("Where"),)
+        ),
     )
     files, whole = written_to_files(page), written(page)
     titles = re.compile(r"^## (.+)$", re.MULTILINE).findall

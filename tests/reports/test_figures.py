@@ -1,7 +1,7 @@
 import pytest
 
 from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Against, Interval, Parts, Scale, Value
+from swarm_bench.core.report.document import CombinedValue, ComparedValue, Interval, Scale, Value
 from swarm_bench.reports.figures import against, figure, interval, parts
 from tests.builders.golden import Sentences
 
@@ -23,10 +23,10 @@ def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str
         (of(Scale.POINTS, 0.067, -0.01, 0.1), "+6.7 points (-1.0 to +10.0)"),
         (of(Scale.PROBABILITY, 0.03125), "0.031"),
         (of(Scale.PROBABILITY, 1e-9), "<0.0001"),
-        (against(Against(own=TOKENS, change=LESS)), "8,490, 0.69× (0.58–0.82)"),
-        (against(Against(own=MISSING_VALUE, change=LESS)), "not reported"),
-        (against(Against(own=MISSING_VALUE, change=MISSING_VALUE)), "not reported"),
-        (against(Against(own=TOKENS, change="found less")), "8,490, found less"),
+        (against(ComparedValue(own=TOKENS, change=LESS)), "8,490, 0.69× (0.58–0.82)"),
+        (against(ComparedValue(own=MISSING_VALUE, change=LESS)), "not reported"),
+        (against(ComparedValue(own=MISSING_VALUE, change=MISSING_VALUE)), "not reported"),
+        (against(ComparedValue(own=TOKENS, change="found less")), "8,490, found less"),
         (of(Style.WHOLE, 12345), "12,345"),
         (of(Style.WHOLE, 12164.2), "12,164"),
         (of(Style.AVERAGE, 999.97), "1,000"),
@@ -87,9 +87,9 @@ def test_an_interval(scale: Scale, high: float, written: str) -> None:
 def test_several_figures(golden: Sentences) -> None:
     both = ((60.3, "before the agents"), (2, "in their time"))
     notes = ("1 missing",)
-    shown = parts(Parts(style=Style.SECONDS, parts=both, notes=notes))
+    shown = parts(CombinedValue(style=Style.SECONDS, parts=both, notes=notes))
     golden(shown)
-    assert parts(Parts(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"
+    assert parts(CombinedValue(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"
 
 
 @pytest.mark.parametrize("scale", [Style.FRACTION, Scale.DIFFERENCE, Scale.POINTS])

@@ -9,8 +9,8 @@ import pytest
 from swarm_bench.analysis.documents.comparison import document
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
-    Against,
     Bullets,
+    ComparedValue,
     Document,
     Fact,
     Grid,
@@ -92,7 +92,7 @@ def test_a_table_that_has_no_room_loses_what_matters_least() -> None:
 
 def test_ranges_that_have_no_room_are_omitted() -> None:
     change = Value(scale=Scale.DIFFERENCE, value=0.14, low=-0.03, high=0.3)
-    cell = Against(own=Value(scale=Style.FRACTION, value=0.39), change=change)
+    cell = ComparedValue(own=Value(scale=Style.FRACTION, value=0.39), change=change)
     grid = Grid(
         headers=("Metric", "a", "b"), labels=1, rows=(("Recall", cell, cell),), ranges="ranges"
     )
@@ -107,7 +107,7 @@ def test_ranges_that_have_no_room_are_omitted() -> None:
 
 def test_a_control_costs_the_others_no_ranges() -> None:
     change = Value(scale=Scale.DIFFERENCE, value=0.14, low=-0.03, high=0.3)
-    cell = Against(own=Value(scale=Style.FRACTION, value=0.39), change=change)
+    cell = ComparedValue(own=Value(scale=Style.FRACTION, value=0.39), change=change)
     grid = Grid(
         headers=("Metric", "a", "a-placebo (no verdict)"),
         labels=1,

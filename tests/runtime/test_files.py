@@ -12,10 +12,10 @@ from swarm_bench.core.errors import StoreError
 from swarm_bench.runtime.files import (
     append_line,
     copy_whole,
-    locked,
+    find_writable_path,
+    hold_lock,
     make_folder,
     remove_parts,
-    writable_place,
     write_whole,
 )
 
@@ -74,7 +74,7 @@ def test_links_in_the_place_of_files_change_nothing_elsewhere(tmp_path: Path) ->
     (results / "canopy").symlink_to(tmp_path)
     write_whole(results / "summary.md", "theirs")
     append_line(results / "metrics.jsonl", "{}")
-    with locked(results / ".lock"):
+    with hold_lock(results / ".lock"):
         pass
     with pytest.raises(StoreError, match="behind a link"):
         write_whole(results / "canopy" / "precious", "theirs")
@@ -93,7 +93,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_a_lock_keeps_what_is_in_the_file(tmp_path: Path) -> None:
     (lock := tmp_path / "lock").write_text("old", encoding="utf-8")
-    with locked(lock):
+    with hold_lock(lock):
         pass
     assert lock.read_text("utf-8") == "old"
 
@@ -141,11 +141,11 @@ def test_a_place_that_a_person_types_is_looked_at_before_there_is_work(
     (tmp_path / "file").touch()
     monkeypatch.chdir(inner)
     for typed in ("../new/deep/file", f"{inner}/.././x", "y"):
-        write_whole(writable_place(Path(typed)), "content")
+        write_whole(find_writable_path(Path(typed)), "content")
     assert (tmp_path / "new/deep/file").read_text() == "content"
     assert {it.name for it in tmp_path.iterdir()} >= {"x", "new"}
-    assert writable_place(Path("../link/file")) == real / "file", "a person may name a link"
-    assert writable_place(Path("../link/../z")) == tmp_path / "z", "which leads where it leads"
+    assert find_writable_path(Path("../link/file")) == real / "file", "a person may name a link"
+    assert find_writable_path(Path("../link/../z")) == tmp_path / "z", "which leads where it leads"
     with pytest.raises(StoreError, match="is not a folder") as refused:
-        writable_place(Path("../file/file"))
+        find_writable_path(Path("../file/file"))
     assert "make room" not in str(refused.value), "one advice is enough"

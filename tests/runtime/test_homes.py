@@ -5,7 +5,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-from swarm_bench.runtime.homes import CACHES, LONGEST, SHORT, TEMPORARY, Home, Homes, leading
+from swarm_bench.runtime.homes import (
+    CACHES,
+    LONGEST,
+    SHORT,
+    TEMPORARY,
+    Home,
+    Homes,
+    add_home_variables,
+)
 from swarm_bench.runtime.ownership import sweep
 
 
@@ -13,7 +21,7 @@ def visit(homes: Homes, keep: list[str], writes: list[str]) -> tuple[list[str], 
     """Open a home and write files below it. Returns which files were there, and its variables."""
 
     async def one() -> tuple[list[str], dict[str, str]]:
-        async with homes.opened("home", keep=keep, of="mode") as variables:
+        async with homes.open_home("home", keep=keep, owner="mode") as variables:
             home = Path(variables["HOME"])
             files = sorted(str(p.relative_to(home)) for p in home.rglob("*") if p.is_file())
             for name in writes:
@@ -41,7 +49,9 @@ def test_what_lies_behind_a_link_is_neither_kept_nor_touched(tmp_path: Path, kee
     (users / "big").touch()
 
     async def link() -> None:
-        async with Homes(work=tmp_path / "work").opened("a", keep=[keep], of="mode") as variables:
+        async with Homes(work=tmp_path / "work").open_home(
+            "a", keep=[keep], owner="mode"
+        ) as variables:
             (Path(variables["HOME"]) / ".cache").symlink_to(tmp_path / "users")
 
     anyio.run(link)
@@ -77,7 +87,7 @@ def test_what_the_user_sets_comes_first(tmp_path: Path) -> None:
 
 def test_with_the_home_of_the_user_only_the_temporary_folder_is_another(tmp_path: Path) -> None:
     async def variables() -> dict[str, str]:
-        async with Homes(work=tmp_path, of_user=True).opened("home") as variables:
+        async with Homes(work=tmp_path, of_user=True).open_home("home") as variables:
             return variables
 
     assert set(anyio.run(variables)) == set(TEMPORARY)
@@ -85,7 +95,9 @@ def test_with_the_home_of_the_user_only_the_temporary_folder_is_another(tmp_path
 
 def test_a_servers_own_variables_come_first() -> None:
     variables = {**Home(path=Path("/w/home")).variables, "npm_config_cache": "/w/npm"}
-    led = leading(variables, {"HOME": "/home/me", "XDG_DATA_HOME": "/d", "NPM_CONFIG_CACHE": "/n"})
+    led = add_home_variables(
+        variables, {"HOME": "/home/me", "XDG_DATA_HOME": "/d", "NPM_CONFIG_CACHE": "/n"}
+    )
     assert led["XDG_CONFIG_HOME"] == "/home/me/.config"
     assert led["XDG_DATA_HOME"] == "/d"
     assert led["TMPDIR"] == "/w/home/tmp"

@@ -21,7 +21,7 @@ def sleeping() -> Iterator[None]:
     long = "x" * 2 * LONGEST_ARGUMENT
     # A shell is seen first, and then the program that it turns into.
     inner = ["sh", "-c", f"sleep 0.1; exec {sys.executable} -I -c '{CODE}'"]
-    with FAMILY.planted("monitored/one"), FAMILY.planted("monitored/two"):
+    with FAMILY.hold_tree("monitored/one"), FAMILY.hold_tree("monitored/two"):
         started = [
             subprocess.Popen(words, env={**environ, TAG: tag})
             for tag, words in (

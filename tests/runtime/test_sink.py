@@ -13,7 +13,7 @@ import pytest
 from anyio.abc import ByteReceiveStream
 
 from swarm_bench.core.outcome import StopReason
-from swarm_bench.runtime.sink import Output, Sink, clean_text, without_secrets
+from swarm_bench.runtime.sink import Output, Sink, clean_text, replace_secrets
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +67,7 @@ async def test_the_longer_of_two_secrets_goes_whole(tmp_path: Path, size: int) -
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     written = await drained(tmp_path, chunks, secrets, lines)
     assert written == b"a (not stored), a (not stored). (not stored)-and-x b (not stored)"
-    assert without_secrets(text, secrets) == written
+    assert replace_secrets(text, secrets) == written
 
 
 async def test_without_secrets_nothing_waits(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ async def test_a_secret_is_found_as_json_and_addresses_write_it(
 ) -> None:
     bare = written.strip('"[]\\')
     data = f"<{bare}>\n".encode()
-    assert without_secrets(data, (AWKWARD,)) == b"<(not stored)>\n"
+    assert replace_secrets(data, (AWKWARD,)) == b"<(not stored)>\n"
     pieces = [data[at : at + 3] for at in range(0, len(data), 3)]
     assert await drained(tmp_path, pieces, (AWKWARD,), []) == b"<(not stored)>\n"
 
@@ -135,7 +135,7 @@ async def test_a_secret_is_found_as_programs_encode_it(tmp_path: Path, written: 
     data = b"Authorization: Basic " + written + b'"}\n'
     pieces = [data[at : at + 5] for at in range(0, len(data), 5)]
     shown = await drained(tmp_path, pieces, ("sk-or~v1?abc/def+ghi", "another-one"), [])
-    assert shown == without_secrets(data, ("sk-or~v1?abc/def+ghi",))
+    assert shown == replace_secrets(data, ("sk-or~v1?abc/def+ghi",))
     before, _, after = shown.partition(b"(not stored)")
     # What stands at its ends in base64 is of its neighbours too: at most four bits of it are left.
     assert after.endswith(b'"}\n')
@@ -167,9 +167,9 @@ async def test_the_time_grows_with_the_stream_and_not_with_the_secrets() -> None
 
     def seconds(count: int) -> float:
         secrets = tuple(f"secret-{number:04}-{number * 7919:020}" for number in range(count))
-        without_secrets(b"", secrets)
+        replace_secrets(b"", secrets)
         began = time.process_time()
-        without_secrets(data, secrets)
+        replace_secrets(data, secrets)
         return time.process_time() - began
 
     assert seconds(64) < 20 * seconds(2) + 0.2

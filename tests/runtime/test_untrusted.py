@@ -191,7 +191,7 @@ def test_nothing_is_written_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "linked").symlink_to(away)
     with pytest.raises(Refused, match="behind a link"):
         os.close(untrusted.opener(str(tmp_path / "linked" / "file"), os.O_WRONLY | os.O_CREAT))
-    with pytest.raises(Refused), untrusted.folder(tmp_path / "linked" / "new", make=True):
+    with pytest.raises(Refused), untrusted.open_folder(tmp_path / "linked" / "new", make=True):
         pass
     assert list(away.iterdir()) == []
     assert untrusted.read_inside(tmp_path, "linked/../linked/file", 10) is None

@@ -18,7 +18,7 @@ from swarm_bench.analysis.statistics.rule import (
     quality_shown,
     ratio_shown,
 )
-from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
+from swarm_bench.core.session.tasks import AnswerKey, Task, group_tasks
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))
 pytestmark = pytest.mark.timeout(max(120, REPETITIONS // 4))
@@ -82,7 +82,7 @@ def on_files(number: int, sizes: tuple[int, ...], spread: float) -> tuple[Effect
     ]
     ids = [task.id for task in tasks]
     differences = dict(zip(ids, (medians[0] + helps[files] - medians[1]).tolist(), strict=True))
-    cases = Cases(ids=ids, groups=task_groups(tasks, None))
+    cases = Cases(ids=ids, groups=group_tasks(tasks, None))
     return cases.effect(differences), Cases(ids=ids).effect(differences)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.reading.installed import PROXIES, installed
-from swarm_bench.agents.reading.literal import literal, mapped
+from swarm_bench.agents.reading.literal import escape, map_texts
 from swarm_bench.agents.reading.plain_prompt import not_a_command
 from swarm_bench.agents.reading.start_timeout import start_timeout
-from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
+from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
@@ -124,14 +124,14 @@ class Claude:
             env |= {"HOME": str(request.home), "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
         inherit: tuple[str, ...] = ()
         if request.rehearsal is not None:
-            env |= _rehearsal(request.rehearsal)
+            env |= _build_rehearsal(request.rehearsal)
         else:
             inherit = (*CREDENTIALS, *PROXIES)
         if request.inherit_settings:
             inherit = (*inherit, "CLAUDE_CONFIG_DIR")
         program = request.program or PROGRAM
         return Launch(
-            argv=(program, "-p", *_options(request), "--", not_a_command(request.prompt)),
+            argv=(program, "-p", *_build_options(request), "--", not_a_command(request.prompt)),
             env=env,
             inherit=inherit,
             # With it the program prints its result so far and ends its shells; SIGTERM does not.
@@ -139,12 +139,12 @@ class Claude:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        outcome = outcome_of(exit)
-        asked = outcome.turn_usage
-        return replace(outcome, turns_are_requests=False, requests=len(asked or ()) or None)
+        outcome = read_outcome(exit)
+        requests = outcome.turn_usage
+        return replace(outcome, turns_are_requests=False, requests=len(requests or ()) or None)
 
     def program(self, model: str | None) -> Program:
         """Identify the installed program; any model may exist, since the provider is asked. Raises
@@ -152,15 +152,15 @@ class Claude:
         return installed(self.name, program=PROGRAM, tested=TESTED, install=INSTALL)
 
 
-def _options(request: AgentRequest) -> list[str]:
+def _build_options(request: AgentRequest) -> list[str]:
     options = ["--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
     options += ["--max-turns", str(request.max_turns), "--no-session-persistence"]
-    options += ["--strict-mcp-config", "--mcp-config", str(_servers(request))]
+    options += ["--strict-mcp-config", "--mcp-config", str(_read_servers(request))]
     if not request.inherit_settings:
         options += ["--setting-sources", "", "--disable-slash-commands"]
     elif request.rehearsal is not None:
         # The user's settings can name a provider, and would come before the environment.
-        options += ["--settings", json.dumps({"env": _rehearsal(request.rehearsal)})]
+        options += ["--settings", json.dumps({"env": _build_rehearsal(request.rehearsal)})]
     if not any(word.split("=")[0] == "--tools" for word in request.arguments):
         options += ["--tools", ",".join(TOOLS)]
     model = REHEARSAL_MODEL if request.rehearsal is not None else request.model
@@ -169,26 +169,26 @@ def _options(request: AgentRequest) -> list[str]:
     return [*options, *request.arguments]
 
 
-def _servers(request: AgentRequest) -> Path:
+def _read_servers(request: AgentRequest) -> Path:
     """Write the servers of the mode as the program reads them: it fills in variables once more."""
     text = read(request.mcp_config).decode()
     if "${" not in text:
         return request.mcp_config
     path = request.home / "servers.json"
     servers = json.loads(text)["mcpServers"]
-    literals = {name: _literal(server) for name, server in servers.items()}
+    literals = {name: _escape_server(server) for name, server in servers.items()}
     path.write_text(json.dumps({"mcpServers": literals}), encoding="utf-8")
     return path
 
 
-def _literal(server: dict[str, Any]) -> dict[str, Any]:
+def _escape_server(server: dict[str, Any]) -> dict[str, Any]:
     """Protect the values of a server: with a URL the program fills in variables twice, with a
     command once."""
-    filled: dict[str, Any] = mapped(server, literal)
-    return mapped(filled, literal) if "url" in server else filled
+    escaped: dict[str, Any] = map_texts(server, escape)
+    return map_texts(escaped, escape) if "url" in server else escaped
 
 
-def _rehearsal(address: str) -> dict[str, str]:
+def _build_rehearsal(address: str) -> dict[str, str]:
     """Lead to the rehearsal server, and nowhere else: a switch to a cloud would come first."""
     clouds = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
     return {

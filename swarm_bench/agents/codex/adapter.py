@@ -11,7 +11,7 @@ from swarm_bench.agents.codex.settings import (
     provider_settings,
     server_settings,
 )
-from swarm_bench.agents.codex.stream import activity_of, outcome_of
+from swarm_bench.agents.codex.stream import read_activity, read_outcome
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
@@ -110,10 +110,10 @@ class Codex:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(exit)
+        return read_outcome(exit)
 
     def program(self, model: str | None) -> Program:
         """Identify the installed program. Raises `UsageError` when there is none."""

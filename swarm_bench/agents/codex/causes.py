@@ -1,17 +1,17 @@
 """Why Codex ended: from how it was stopped, its last event, and the words of its errors."""
 
 from swarm_bench.agents.codex.log import Log
-from swarm_bench.agents.reading.api_errors import reason_of
+from swarm_bench.agents.reading.api_errors import find_reason
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
-    by_message,
     ending,
-    of_success,
-    without_end,
+    find_message_cause,
+    judge_missing_end,
+    judge_success,
 )
-from swarm_bench.agents.reading.json_lines import JsonObject, clause_of
+from swarm_bench.agents.reading.json_lines import JsonObject, as_clause
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
@@ -42,43 +42,45 @@ _MESSAGES: MessagePatterns = (
 _NO_END = "There is no end of a turn in the output"
 
 
-def cause_of(
+def find_cause(
     exit: AgentExit,
     end: JsonObject | None,
     error: str | None,
     log: Log,
     *,
     text: str | None,
-    began: bool,
+    has_events: bool,
 ) -> Ending:
     """Return the cause, and a sentence on a failure. `text` is the last message, if no tool was
     called after it."""
     if exit.stopped == "timeout" and (error or (log.status or 0) >= 300):
-        return _failure(error, log), _last_error(error, log)
+        return _find_failure(error, log), _last_error(error, log)
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _last_error(error, log)
     if end is not None and end.value.get("type") == "turn.completed":
-        return of_success(exit, text, log.last)
+        return judge_success(exit, text, log.last)
     if end is not None:
-        return _failure(error, log), _last_error(error, log)
+        return _find_failure(error, log), _last_error(error, log)
     if log.unstarted is not None:
         return Cause.NOT_STARTED, f"Codex did not start: {log.unstarted}"
     if exit.stdout.stat().st_size == 0:
         return Cause.NO_OUTPUT, ending(exit.returncode, log.last)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, ending(exit.returncode, log.last)
-    lost = without_end(exit, text, began=began, end=r"turn\.\w+", missing=_NO_END)
-    return lost or (Cause.UNREADABLE_OUTPUT, _NO_END)
+    judgement = judge_missing_end(
+        exit, text, has_events=has_events, end=r"turn\.\w+", missing=_NO_END
+    )
+    return judgement or (Cause.UNREADABLE_OUTPUT, _NO_END)
 
 
-def _failure(error: str | None, log: Log) -> Cause:
+def _find_failure(error: str | None, log: Log) -> Cause:
     """Look at Codex's own words first: a status can mean several things."""
     status = log.status if log.status is not None and log.status >= 300 else None
-    return by_message(_MESSAGES, error) or reason_of(error, status)
+    return find_message_cause(_MESSAGES, error) or find_reason(error, status)
 
 
 def _last_error(error: str | None, log: Log) -> str | None:
     failed = log.status is not None and log.status >= 400
     if error is None or not failed or str(log.status) in error:
         return error
-    return clause_of(f"{error} (HTTP status {log.status})")
+    return as_clause(f"{error} (HTTP status {log.status})")

@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents.reading.json_lines import MAX_FIGURE, clause_of
+from swarm_bench.agents.reading.json_lines import MAX_FIGURE, as_clause
 from swarm_bench.agents.reading.terminal import plain_text
-from swarm_bench.agents.reading.tool_costs import Span, before, moment_of
+from swarm_bench.agents.reading.tool_costs import Span, make_span_until, parse_time
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models import tokens
-from swarm_bench.runtime.untrusted import opened
+from swarm_bench.runtime.untrusted import open_untrusted
 
 FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
 """For `RUST_LOG`: events without contents, and what is logged while the session starts, which
@@ -53,7 +53,7 @@ class ToolUse:
     tool: str
     span: Span | None
     tokens: int | None
-    """Of the text that the model got."""
+    """Tokens of the text that the model got."""
     turn: int
     """Number of the request that was answered before, from 1, those of sub-agents among them."""
 
@@ -63,12 +63,12 @@ class Log:
     """The state after the lines so far."""
 
     requests: list[Usage] = field(default_factory=list)
-    """Of every answered request, those of sub-agents and compactions among them."""
+    """Tokens of every answered request, those of sub-agents and compactions among them."""
     retries: int = 0
     status: int | None = None
     """HTTP status of the last request."""
     servers: tuple[str, ...] | None = None
-    """As they were configured."""
+    """Names of the configured servers."""
     catalogs: int = 0
     """Servers whose list of tools has come."""
     model: str | None = None
@@ -79,78 +79,78 @@ class Log:
     """The last line about an error."""
     events: bool = False
     tools: dict[str, ToolUse] = field(default_factory=dict)
-    """By the id that the model gave the call; the events have others."""
+    """Uses of tools by the id that the model gave the call; the events have others."""
     _answering: bool = False
     """Whether an answer has begun and not ended: it calls tools before its end."""
 
     def add(self, line: str) -> None:
         event = _EVENT.match(line)
         if event is None:
-            self._message(line)
+            self._add_message(line)
             return
         self.events = True
-        rest = line[event.end() :]
-        self.model = self.model or _group(_MODEL, rest)
-        self.version = self.version or _group(_VERSION, rest)
+        details = line[event.end() :]
+        self.model = self.model or _group(_MODEL, details)
+        self.version = self.version or _group(_VERSION, details)
         match event.group(1):
             case "codex.conversation_starts":
-                self._servers(rest)
+                self._add_servers(details)
             case "mcp.binding_catalog":
                 self.catalogs += 1
             case "codex.api_request":
-                self._request(dict(_FIGURES.findall(rest)))
+                self._add_request(dict(_FIGURES.findall(details)))
             case "codex.tool_result":
-                self._tool(rest)
+                self._add_tool(details)
             case "codex.sse_event":
-                self._answer(dict(_FIGURES.findall(rest)))
+                self._add_answer(dict(_FIGURES.findall(details)))
 
-    def _servers(self, rest: str) -> None:
-        names = _group(_SERVERS, rest)
+    def _add_servers(self, details: str) -> None:
+        names = _group(_SERVERS, details)
         if names is not None and self.servers is None:
             self.servers = tuple(name for name in names.split(", ") if name)
 
-    def _request(self, figures: dict[str, str]) -> None:
+    def _add_request(self, figures: dict[str, str]) -> None:
         status = figures.get("http.response.status_code")
         self.status = int(status) if status else None
         self.retries += figures.get("attempt", "0") != "0"
         self._answering = self.status == 200
 
-    def _answer(self, figures: dict[str, str]) -> None:
+    def _add_answer(self, figures: dict[str, str]) -> None:
         names = ("input_token_count", "cached_token_count", "cache_write_token_count")
         if "input_token_count" in figures:
             self._answering = False
             counts = [_figure(figures.get(name)) for name in (*names, "output_token_count")]
-            self.requests.append(split(*counts))
+            self.requests.append(split_usage(*counts))
 
-    def _tool(self, rest: str) -> None:
-        if (use := _TOOL.search(rest)) is None:
+    def _add_tool(self, details: str) -> None:
+        if (use := _TOOL.search(details)) is None:
             return
         name, namespace, call = use.groups()
         if namespace.startswith("mcp__"):
             name = f"{namespace}__{name}"
-        figures = dict(_FIGURES.findall(rest))
+        figures = dict(_FIGURES.findall(details))
         milliseconds = _figure(figures.get("duration_ms"))
         # It logs the length of the tool's result, and whether the model got less of it.
-        cut = "output_truncated=true" in rest
+        cut = "output_truncated=true" in details
         length = None if cut else _figure(figures.get("output_length"))
         self.tools[call] = ToolUse(
             tool=SHELL if name in _SHELLS else name,
-            span=before(
-                moment_of(_group(_MOMENT, rest)),
+            span=make_span_until(
+                parse_time(_group(_MOMENT, details)),
                 None if milliseconds is None else milliseconds / 1000,
             ),
             tokens=None if length is None else tokens.of_bytes(length),
             turn=len(self.requests) + self._answering,
         )
 
-    def _message(self, line: str) -> None:
-        if (message := clause_of(line)) is None:
+    def _add_message(self, line: str) -> None:
+        if (message := as_clause(line)) is None:
             return
         if _ERROR.search(line):
             self.last = message
         failure = _UNSTARTED.match(_TYPES.sub("", line))
         self.unstarted = self.unstarted or (
-            clause_of(failure[1] or failure[2]) if failure else None
+            as_clause(failure[1] or failure[2]) if failure else None
         )
 
 
@@ -165,20 +165,25 @@ def is_accepted_request(line: bytes) -> bool:
 def read_log(path: Path) -> Log:
     """Read the log in what Codex wrote to standard error."""
     log = Log()
-    with opened(path) as file:
+    with open_untrusted(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
             for part in plain_text(line).splitlines():
                 log.add(part)
     return log
 
 
-def split(input: int | None, cached: int | None, written: int | None, output: int | None) -> Usage:
+def split_usage(
+    input: int | None, cached: int | None, cache_written: int | None, output: int | None
+) -> Usage:
     """Make usage from OpenAI's figures: their input includes what was read from and written to the
     cache."""
-    if input is None or cached is None or written is None or cached + written > input:
+    if input is None or cached is None or cache_written is None or cached + cache_written > input:
         return Usage(output=output)
     return Usage(
-        input=input - cached - written, cache_read=cached, cache_create=written, output=output
+        input=input - cached - cache_written,
+        cache_read=cached,
+        cache_create=cache_written,
+        output=output,
     )
 
 

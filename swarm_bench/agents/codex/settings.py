@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarm_bench.agents.reading.json_lines import Json, list_of, object_of, text_of
+from swarm_bench.agents.reading.json_lines import Json, as_list, as_object, as_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.untrusted import read
 
@@ -17,8 +17,8 @@ IDLE_MILLISECONDS = 60_000
 """Silence of the model's stream after which the request is made again."""
 RETRIES = 2
 
-OURS = "SWARM_BENCH_"
-REHEARSAL_KEY = f"{OURS}REHEARSAL_KEY"
+VARIABLE_PREFIX = "SWARM_BENCH_"
+REHEARSAL_KEY = f"{VARIABLE_PREFIX}REHEARSAL_KEY"
 """Variable with the key for the rehearsal server."""
 
 Settings = dict[str, object]
@@ -39,7 +39,7 @@ def common_settings() -> Settings:
         "check_for_update_on_startup": False,
         "web_search": "disabled",
         # What is for Codex alone must change nothing in the commands that its model runs.
-        "shell_environment_policy.exclude": ["RUST_LOG", "CODEX_API_KEY", f"{OURS}*"],
+        "shell_environment_policy.exclude": ["RUST_LOG", "CODEX_API_KEY", f"{VARIABLE_PREFIX}*"],
         **{f"features.{name}": value for name, value in features.items()},
     }
 
@@ -75,8 +75,10 @@ def provider_settings(rehearsal: str | None) -> Settings:
 def server_settings(mcp_config: Path, seconds: float) -> Settings:
     """List exactly the servers of the mode. Each is required: only then does Codex wait for it, and
     for `seconds` if that is long."""
-    configured = object_of(json.loads(read(mcp_config)).get("mcpServers"))
-    servers = {_name(name): _server(object_of(of), seconds) for name, of in configured.items()}
+    configured = as_object(json.loads(read(mcp_config)).get("mcpServers"))
+    servers = {
+        _name(name): _server(as_object(config), seconds) for name, config in configured.items()
+    }
     return {"mcp_servers": servers} if servers else {}
 
 
@@ -86,22 +88,24 @@ def hidden_settings(
     """Do the same for the command line, which all of the machine can read: the variables of a
     server are in a script below `home` that starts it, and its headers in variables of Codex, which
     are returned with the settings. Raises `UsageError` for a name that no shell can set."""
-    servers = object_of(server_settings(mcp_config, seconds).get("mcp_servers"))
+    servers = as_object(server_settings(mcp_config, seconds).get("mcp_servers"))
     variables: dict[str, str] = {}
     for number, (name, server) in enumerate(servers.items(), start=1):
         if environment := server.pop("env", None):
             script = home / f"server-{number}.sh"
-            script.write_text(_script(name, server, environment), encoding="utf-8")
+            script.write_text(_build_script(name, server, environment), encoding="utf-8")
             server |= {"command": "/bin/sh", "args": [str(script)]}
-        headers = object_of(server.pop("http_headers", None))
-        named = {key: f"{OURS}HEADER_{number}_{index}" for index, key in enumerate(headers)}
-        variables |= {variable: headers[key] for key, variable in named.items()}
-        if named:
-            server["env_http_headers"] = named
+        headers = as_object(server.pop("http_headers", None))
+        header_variables = {
+            key: f"{VARIABLE_PREFIX}HEADER_{number}_{index}" for index, key in enumerate(headers)
+        }
+        variables |= {variable: headers[key] for key, variable in header_variables.items()}
+        if header_variables:
+            server["env_http_headers"] = header_variables
     return ({"mcp_servers": servers} if servers else {}), variables
 
 
-def _script(name: str, server: Json, environment: Json) -> str:
+def _build_script(name: str, server: Json, environment: Json) -> str:
     if bad := [key for key in environment if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key)]:
         raise UsageError(
             f"With --inherit-settings, Codex cannot be given the MCP server {name!r}, since its "
@@ -130,14 +134,14 @@ def _server(server: Json, seconds: float) -> Settings:
         "tool_timeout_sec": CALL_SECONDS,
         "default_tools_approval_mode": "approve",
     }
-    if (url := text_of(server.get("url"))) is not None:
+    if (url := as_text(server.get("url"))) is not None:
         settings["url"] = url
-        if headers := object_of(server.get("headers")):
+        if headers := as_object(server.get("headers")):
             settings["http_headers"] = _texts(headers)
         return settings
-    settings["command"] = text_of(server.get("command")) or ""
-    settings["args"] = [str(word) for word in list_of(server.get("args"))]
-    if variables := object_of(server.get("env")):
+    settings["command"] = as_text(server.get("command")) or ""
+    settings["args"] = [str(word) for word in as_list(server.get("args"))]
+    if variables := as_object(server.get("env")):
         settings["env"] = _texts(variables)
     return settings
 

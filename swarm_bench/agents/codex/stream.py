@@ -5,23 +5,30 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from swarm_bench.agents.codex.causes import cause_of
-from swarm_bench.agents.codex.log import SHELL, Log, ToolUse, is_accepted_request, read_log, split
+from swarm_bench.agents.codex.causes import find_cause
+from swarm_bench.agents.codex.log import (
+    SHELL,
+    Log,
+    ToolUse,
+    is_accepted_request,
+    read_log,
+    split_usage,
+)
 from swarm_bench.agents.reading.call_arguments import Commands
-from swarm_bench.agents.reading.endings import unless_refused
+from swarm_bench.agents.reading.endings import apply_refusal
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
-    clause_of,
-    count_of,
+    as_clause,
+    as_count,
+    as_object,
+    as_text,
     events_in,
-    object_of,
-    objects,
-    text_of,
+    read_objects,
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
+from swarm_bench.agents.reading.tool_costs import sum_seconds, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -61,25 +68,25 @@ class Transcript:
             case "thread.started":
                 self.started = True
             case "item.started" | "item.completed" as kind:
-                self._item(object_of(event.get("item")), done=kind == "item.completed")
+                self._add_item(as_object(event.get("item")), done=kind == "item.completed")
             case "error":
-                self._error(event.get("message"))
+                self._add_error(event.get("message"))
             case "turn.failed":
-                self._error(object_of(event.get("error")).get("message"))
+                self._add_error(as_object(event.get("error")).get("message"))
                 self.end = printed
             case "turn.completed":
                 self.end = printed
 
-    def _item(self, item: Json, *, done: bool) -> None:
+    def _add_item(self, item: Json, *, done: bool) -> None:
         self.error = None  # it continues: a retry has helped
         if item.get("type") == "agent_message":
-            text = text_of(item.get("text")) or ""
+            text = as_text(item.get("text")) or ""
             if text.strip():  # it may close with an empty one
                 self.text = text
             return
-        if (name := tool_of(item)) is None:
+        if (name := find_tool(item)) is None:
             return
-        key = text_of(item.get("id")) or f"call {len(self.calls)}"
+        key = as_text(item.get("id")) or f"call {len(self.calls)}"
         if key not in self.calls:
             self.text = None
         self.calls[key] = name
@@ -92,38 +99,38 @@ class Transcript:
             self.failures[key] = name
         if _was_denied(item):
             self.denials[key] = name
-        self.answers.ask(key, name, item.get("arguments"))
-        self.commands.ask(name, item.get("arguments") or item)
-        self.retrievals.ask(key, name, [item.get(argument) for argument in _ARGUMENTS])
+        self.answers.add_call(key, name, item.get("arguments"))
+        self.commands.add_call(name, item.get("arguments") or item)
+        self.retrievals.add_call(key, name, [item.get(argument) for argument in _ARGUMENTS])
         if key not in self.unanswered:
             result = item.get("result")
-            self.answers.answer(key, result, failed=key in self.failures)
-            shown = result or item.get("aggregated_output")
-            self.retrievals.answer(key, shown, failed=key in self.failures)
+            self.answers.add_answer(key, result, failed=key in self.failures)
+            content = result or item.get("aggregated_output")
+            self.retrievals.add_answer(key, content, failed=key in self.failures)
 
-    def _error(self, message: object) -> None:
-        clause = clause_of(message)
+    def _add_error(self, message: object) -> None:
+        clause = as_clause(message)
         self.reconnects += clause is not None and clause.startswith(_RETRYING)
         self.error = clause or self.error
 
 
-def outcome_of(exit: AgentExit) -> Outcome:
+def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
-    for printed in objects(exit.stdout):
+    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    for printed in read_objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
-    last, began = transcript.text, transcript.started
-    judged = cause_of(exit, transcript.end, transcript.error, log, text=last, began=began)
-    answered = bool(transcript.text or transcript.calls or log.requests)
-    cause, detail = unless_refused(judged, exit, answered=answered)
-    text = _answer(transcript, cause)
-    usage = _usage(transcript.end, log)
+    last, started = transcript.text, transcript.started
+    end, error = transcript.end, transcript.error
+    judgement = find_cause(exit, end, error, log, text=last, has_events=started)
+    has_answered = bool(transcript.text or transcript.calls or log.requests)
+    cause, detail = apply_refusal(judgement, exit, has_answered=has_answered)
+    text = _find_answer(transcript, cause)
+    usage = _find_usage(transcript.end, log)
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
     without_subagents = bool(log.requests) and Usage.total(log.requests) == usage
-    started = transcript.started
-    uses = _uses(transcript.calls, log) if started and log.events else None
-    timeline = _timeline(uses or {}, log.requests if without_subagents else (), exit)
+    uses = _read_uses(transcript.calls, log) if started and log.events else None
+    timeline = _build_timeline(uses or {}, log.requests if without_subagents else (), exit)
     return Outcome(
         cause=cause,
         detail=detail,
@@ -132,24 +139,24 @@ def outcome_of(exit: AgentExit) -> Outcome:
         all_in=Usage.total(log.requests),
         turn_usage=tuple(log.requests) if without_subagents else None,
         turns=len(log.requests) if without_subagents else None,
-        model=clause_of(log.model),
-        program_version=clause_of(log.version),
-        tool_calls=_counted(transcript.calls) if started else None,
-        tool_failures=_counted(transcript.failures) if started else None,
-        tool_unanswered=_counted(transcript.unanswered) if started else None,
+        model=as_clause(log.model),
+        program_version=as_clause(log.version),
+        tool_calls=_count(transcript.calls) if started else None,
+        tool_failures=_count(transcript.failures) if started else None,
+        tool_unanswered=_count(transcript.unanswered) if started else None,
         tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
         tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
         tool_answers=transcript.answers.all() if started else None,
         retrieved=transcript.retrievals.all(timeline) if started else None,
-        permission_denials=_counted(transcript.denials) if started else None,
+        permission_denials=_count(transcript.denials) if started else None,
         retries=transcript.reconnects + log.retries if started and log.events else None,
-        servers=_servers(transcript, log),
+        servers=_read_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
         **transcript.commands.outcome_fields(started),
     )
 
 
-def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
+def _read_uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
     """Match the calls with what the log has of them. Event and log have different ids of a call, so
     a tool is matched only where they have equally many; which is whose makes no difference to a
     sum."""
@@ -162,11 +169,13 @@ def _uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
     return uses
 
 
-def _timeline(uses: dict[str, ToolUse], requests: Sequence[Usage], exit: AgentExit) -> Timeline:
+def _build_timeline(
+    uses: dict[str, ToolUse], requests: Sequence[Usage], exit: AgentExit
+) -> Timeline:
     """Return when the calls came to their ends; without `requests`, turns mean nothing."""
     return Timeline(
         turns={key: use.turn for key, use in uses.items()} if requests else {},
-        ends={key: use.span.end for key, use in uses.items() if use.span is not None},
+        end_times={key: use.span.end for key, use in uses.items() if use.span is not None},
         usage=requests,
         started=exit.started,
     )
@@ -174,7 +183,7 @@ def _timeline(uses: dict[str, ToolUse], requests: Sequence[Usage], exit: AgentEx
 
 def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:
     spans = {key: use.span for key, use in uses.items() if use.span is not None}
-    return seconds_by_tool(calls, spans)
+    return sum_seconds(calls, spans)
 
 
 def _tool_tokens(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, int]:
@@ -187,70 +196,70 @@ def _plain(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def activity_of(line: bytes) -> Activity | None:
+def read_activity(line: bytes) -> Activity | None:
     """Read an event, or a line of the log, for the live view and the budget of turns. The events do
     not show when Codex asks its model, nor which calls came together; the log does."""
     if is_accepted_request(line):
         return Activity(doing="thinking", turns=1)
-    return Activity.joined(map(_activity, events_in(line)))
+    return Activity.joined(map(_read_event, events_in(line)))
 
 
-def _activity(event: Json) -> Activity | None:
+def _read_event(event: Json) -> Activity | None:
     kind = event.get("type")
     if kind == "turn.completed":
-        usage = usage_of(object_of(event.get("usage")))
+        usage = read_usage(as_object(event.get("usage")))
         return Activity(doing="done", usage=usage, request="turn", over=True)
     if kind == "turn.failed":
         return Activity(doing="done", over=True)
     if kind not in ("item.started", "item.completed"):
         return None
-    item = object_of(event.get("item"))
+    item = as_object(event.get("item"))
     if item.get("type") == "agent_message":
         return Activity(doing="writing", over=False)
-    if (name := tool_of(item)) is None:
+    if (name := find_tool(item)) is None:
         return None
-    shown = text_of(item.get("command")) or text_of(item.get("query")) or ""
-    doing = clause_of(f"{name} {shown}", 120) or name
-    return Activity(doing=doing, over=False)
+    argument = as_text(item.get("command")) or as_text(item.get("query")) or ""
+    description = as_clause(f"{name} {argument}", 120) or name
+    return Activity(doing=description, over=False)
 
 
-def usage_of(usage: Json) -> Usage:
+def read_usage(usage: Json) -> Usage:
     """Read Codex's `usage` object."""
     names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-    return split(*(count_of(usage.get(name)) for name in names))
+    return split_usage(*(as_count(usage.get(name)) for name in names))
 
 
-def tool_of(item: Json) -> str | None:
+def find_tool(item: Json) -> str | None:
     """Return the name of the tool that an item is a call of; `None` when it is something else."""
-    kind = text_of(item.get("type")) or ""
+    kind = as_text(item.get("type")) or ""
     if kind == "mcp_tool_call":
-        server, tool = text_of(item.get("server")), text_of(item.get("tool"))
+        server, tool = as_text(item.get("server")), as_text(item.get("tool"))
         return f"mcp__{server or 'unknown'}__{tool or 'unknown'}"
     if kind == "collab_tool_call":
-        return text_of(item.get("tool")) or "unknown"
+        return as_text(item.get("tool")) or "unknown"
     return _TOOLS.get(kind)
 
 
 def _was_denied(item: Json) -> bool:
-    message = text_of(object_of(item.get("error")).get("message")) or ""
+    message = as_text(as_object(item.get("error")).get("message")) or ""
     return item.get("status") == "declined" or "requires approval" in message
 
 
-def _answer(transcript: Transcript, cause: Cause) -> str | None:
+def _find_answer(transcript: Transcript, cause: Cause) -> str | None:
     """Return the last message: before the end of its turn it may be only a remark on the way."""
-    ended = transcript.end is not None and transcript.end.value.get("type") == "turn.completed"
+    has_ended = transcript.end is not None and transcript.end.value.get("type") == "turn.completed"
     text = transcript.text or ""
-    counts = ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
+    counts = has_ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
     return text if text.strip() and counts else None
 
 
-def _usage(end: JsonObject | None, log: Log) -> Usage:
+def _find_usage(end: JsonObject | None, log: Log) -> Usage:
     """Return the tokens of the end; of a run without an end, those that its requests had used."""
-    usage = object_of(end.value.get("usage")) if end else {}
-    return usage_of(usage) if usage else Usage.total(log.requests)
+    usage = as_object(end.value.get("usage")) if end else {}
+    return read_usage(usage) if usage else Usage.total(log.requests)
 
 
-def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
+def _read_servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
     """Return the servers' statuses. The log has all their names, and how many have connected: with
     settings of the user's own, that may be fewer."""
     if log.servers is None or not transcript.started:
@@ -259,5 +268,5 @@ def _servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
     return dict.fromkeys(log.servers, "connected" if all_connected else "unknown")
 
 
-def _counted(names: dict[str, str]) -> dict[str, int]:
+def _count(names: dict[str, str]) -> dict[str, int]:
     return dict(Counter(names.values()))

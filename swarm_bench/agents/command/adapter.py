@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarm_bench.agents.command.file import RehearsalOf, read_command_file
 from swarm_bench.agents.command.locators import first_match
-from swarm_bench.agents.command.outcome import outcome_of
+from swarm_bench.agents.command.outcome import read_outcome
 from swarm_bench.agents.command.templates import (
     Unset,
     Values,
@@ -21,7 +21,7 @@ from swarm_bench.agents.command.templates import (
 from swarm_bench.agents.command.version import ask_version
 from swarm_bench.agents.reading.installed import PROXIES
 from swarm_bench.agents.reading.json_lines import may_end_document
-from swarm_bench.agents.reading.terminal import plain, plain_text
+from swarm_bench.agents.reading.terminal import plain_text, strip_formatting
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
@@ -59,45 +59,47 @@ class Command:
         model is needed and missing, and for a rehearsal that the file does not provide for."""
         rehearsal = request.rehearsal is not None
         self._check_model(REHEARSAL if rehearsal else request.model)
-        values = self._values(request)
-        argv = tuple(self._argv(values, request.arguments, rehearsal))
+        values = self._build_values(request)
+        argv = tuple(self._build_argv(values, request.arguments, rehearsal))
         self._write_files(request.home, values)
         file = self._file
-        own = {} if request.inherit_settings else {"HOME": str(request.home)}
+        home_variables = {} if request.inherit_settings else {"HOME": str(request.home)}
         added = self._rehearsal.environment if rehearsal else {}
-        written = file.output.written
+        written_path = file.output.written_path
         return Launch(
             argv=(shutil.which(argv[0]) or argv[0], *argv[1:]),
-            env={**fill_all({**file.environment, **added}, values), **own},
+            env={**fill_all({**file.environment, **added}, values), **home_variables},
             # No key is needed in a rehearsal, and a proxy would be asked for the loopback server.
             inherit=() if rehearsal else (*file.inherit, *PROXIES),
             stop_signal=signal.Signals[file.stop_signal],
             turn_limit=request.max_turns if file.turns.limit == "counted" else None,
-            leaves=(written,) if written else (),
+            leaves=(written_path,) if written_path else (),
         )
 
     def activity(self, line: bytes) -> Activity | None:
         """Read a line for the live view. Raises `ConfigError` when it cannot determine in time
         whether a turn is over: an agent whose turns are not counted would have no budget."""
-        ends = self._may_be_last(line)
-        if self._shows is None and self._file.turns.ends is None and not ends:
+        may_be_last = self._may_be_last(line)
+        if self._shows is None and self._file.turns.ends is None and not may_be_last:
             return None
         text = plain_text(line[:MAX_LINE])
-        doing, turn_over = self._doing(text), self._ends_turn(text)
-        if doing is None and not turn_over and not ends:
+        description, turn_over = self._find_activity(text), self._ends_turn(text)
+        if description is None and not turn_over and not may_be_last:
             return None
-        clause = " ".join((doing or "").split())
-        return Activity(doing=clause[:120] or "working", turns=int(turn_over), over=ends or None)
+        clause = " ".join((description or "").split())
+        return Activity(
+            doing=clause[:120] or "working", turns=int(turn_over), over=may_be_last or None
+        )
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(self._file, exit)
+        return read_outcome(self._file, exit)
 
     def program(self, model: str | None) -> Program:
         """Identify the program. Raises `UsageError` when there is none, it does not print its
         version, or the model does not go with the file."""
         file = self._file
         self._check_model(model)
-        program = fill(str(file.command[0]), self._here)
+        program = fill(str(file.command[0]), self._config_folder)
         path = shutil.which(program)
         if path is None:
             install = f"install it with `{file.install}`" if file.install else "install it"
@@ -105,7 +107,9 @@ class Command:
                 f"The agent file {self._path} starts {program!r}, which is not a program on the "
                 f"PATH; {install}, or fix the first word of 'command'"
             )
-        version = ask_version(file.version, self._path, self._here) if file.version else None
+        version = (
+            ask_version(file.version, self._path, self._config_folder) if file.version else None
+        )
         return Program(name=file.name, version=version, path=path)
 
     def _may_be_last(self, line: bytes) -> bool:
@@ -114,11 +118,11 @@ class Command:
         output = self._file.output
         if output.source != "stdout" or output.format != "json":
             return False
-        shown = plain(line).strip().removeprefix(BOM_UTF8).strip()
-        whole = shown.startswith((b"{", b"[")) and shown.endswith((b"}", b"]"))
-        return whole or may_end_document(line)
+        text = strip_formatting(line).strip().removeprefix(BOM_UTF8).strip()
+        is_document = text.startswith((b"{", b"[")) and text.endswith((b"}", b"]"))
+        return is_document or may_end_document(line)
 
-    def _doing(self, text: str) -> str | None:
+    def _find_activity(self, text: str) -> str | None:
         try:
             return None if self._shows is None else first_match(self._shows, text, LINE_SECONDS)
         except TimeoutError:
@@ -126,9 +130,9 @@ class Command:
             return None
 
     def _ends_turn(self, text: str) -> bool:
-        ends = self._file.turns.ends
+        pattern = self._file.turns.ends
         try:
-            return ends is not None and first_match(ends, text, LINE_SECONDS) is not None
+            return pattern is not None and first_match(pattern, text, LINE_SECONDS) is not None
         except TimeoutError:
             raise ConfigError(
                 f"{self._path}: the pattern 'ends' of 'turns' takes more than {LINE_SECONDS:g} s "
@@ -140,7 +144,7 @@ class Command:
         return self._file.rehearsal or RehearsalOf()
 
     @property
-    def _here(self) -> dict[str, str]:
+    def _config_folder(self) -> dict[str, str]:
         return {"folder": str(self._path.resolve().parent)}
 
     def _check_model(self, model: str | None) -> None:
@@ -152,7 +156,7 @@ class Command:
                     "server; add 'rehearsal', as 'swarm-bench docs command-agents' shows"
                 )
             model = file.rehearsal.model
-        elif model is not None and "model" not in file.used():
+        elif model is not None and "model" not in file.list_placeholders():
             raise UsageError(
                 f"The agent file {self._path} has no {{{{ model }}}}, so --model would have no "
                 "effect; put it where the program takes its model, or omit --model"
@@ -175,7 +179,7 @@ class Command:
             return unset.template
         return None
 
-    def _values(self, request: AgentRequest) -> Values:
+    def _build_values(self, request: AgentRequest) -> Values:
         servers = json.loads(read(request.mcp_config))["mcpServers"]
         rehearsal = request.rehearsal is not None
         return {
@@ -188,10 +192,12 @@ class Command:
             "mcp_config": str(request.mcp_config),
             "mcp_servers_json": json.dumps(servers),
             "rehearsal": request.rehearsal,
-            **self._here,
+            **self._config_folder,
         }
 
-    def _argv(self, values: Values, arguments: tuple[str, ...], rehearsal: bool) -> Iterator[str]:
+    def _build_argv(
+        self, values: Values, arguments: tuple[str, ...], rehearsal: bool
+    ) -> Iterator[str]:
         """Yield the command, with what the rehearsal and the user add where the file wants it."""
         added = [
             *(fill_arguments(self._rehearsal.arguments, values) if rehearsal else ()),

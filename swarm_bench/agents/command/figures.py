@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from swarm_bench.agents.reading.json_lines import amount_of
+from swarm_bench.agents.reading.json_lines import as_amount
 
 _GAP = "[ \u00a0\u2009\u202f]?"
 _PLAIN = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -31,7 +31,7 @@ _DOLLARS = re.compile(rf"{_DOLLAR}?{_GAP}(.*?){_GAP}{_DOLLAR}?")
 _DOLLARS_BEFORE = re.compile(rf"{_DOLLAR}{_GAP}$")
 _DOLLARS_AFTER = re.compile(rf"{_GAP}(?:{_DOLLAR}|(?:US )?dollars?\b)")
 _LETTER_AFTER = re.compile(rf"{_GAP}(?:[^\W\d_]|[″′\"'])")
-"""Of a unit that nobody knows here."""
+"""The first character of an unknown unit."""
 _MONEY = "[€£¥₹₩₽¢元₿₺₫₱₦₴₪฿]|S/|EUR|GBP|CHF|CNY|RMB|JPY|INR|KRW|CAD|AUD|NZD|SEK|NOK|DKK|PLN|BRL"
 _OTHER_MONEY_BEFORE = re.compile(rf"(?:{_MONEY}|(?!US)\b[A-Z]{{1,3}}\$){_GAP}$")
 _OTHER_MONEY_AFTER = re.compile(rf"{_GAP}(?:{_DOLLAR}{_GAP})?(?:{_MONEY}|cents?\b|ct\b)")
@@ -56,94 +56,102 @@ class Printed:
     """A value, and what a pattern did not take that stands around it."""
 
     value: object
-    before: str = ""
-    after: str = ""
+    text_before: str = ""
+    text_after: str = ""
 
     @property
     def is_part(self) -> bool:
         """Whether something beside it belongs to it."""
-        if _PART_BEFORE.search(self.before) or _PART_AFTER.match(self.after):
+        if _PART_BEFORE.search(self.text_before) or _PART_AFTER.match(self.text_after):
             return True
         # A blank separates columns too; it is thousands only where the digits can be groups.
         text = str(self.value)
-        follows = re.search(r"(?<![\d.,])\d{1,3} $", self.before) and re.match(r"\d{3}\b", text)
-        leads = re.fullmatch(r"\d{1,3}", text) and re.match(r" \d{3}\b", self.after)
+        follows = re.search(r"(?<![\d.,])\d{1,3} $", self.text_before) and re.match(
+            r"\d{3}\b", text
+        )
+        leads = re.fullmatch(r"\d{1,3}", text) and re.match(r" \d{3}\b", self.text_after)
         return bool(follows or leads)
 
 
 Reader = Callable[[Printed], float | None]
 
 
-def as_count(printed: Printed) -> float | None:
+def read_count(printed: Printed) -> float | None:
     """Read a number of things. A dot before three digits separates thousands, or a fraction."""
     if not isinstance(printed.value, str):
-        return amount_of(printed.value)
+        return as_amount(printed.value)
     text = printed.value.strip()
     if printed.is_part or (_DOUBTFUL.fullmatch(text) and "." in text):
         return None
-    return _figure(text.replace(",", "") if _DOUBTFUL.fullmatch(text) else text)
+    return _parse_figure(text.replace(",", "") if _DOUBTFUL.fullmatch(text) else text)
 
 
-def as_amount(printed: Printed) -> float | None:
+def read_amount(printed: Printed) -> float | None:
     """Read a figure that can have a fraction. A comma before three digits separates either."""
     if not isinstance(printed.value, str):
-        return amount_of(printed.value)
-    return None if printed.is_part else _figure(printed.value.strip())
+        return as_amount(printed.value)
+    return None if printed.is_part else _parse_figure(printed.value.strip())
 
 
-def as_dollars(printed: Printed) -> float | None:
+def read_dollars(printed: Printed) -> float | None:
     """Read US dollars, and no other money."""
-    if _OTHER_MONEY_BEFORE.search(printed.before) or _OTHER_MONEY_AFTER.match(printed.after):
+    if _OTHER_MONEY_BEFORE.search(printed.text_before) or _OTHER_MONEY_AFTER.match(
+        printed.text_after
+    ):
         return None
     if not isinstance(printed.value, str):
-        return amount_of(printed.value)
+        return as_amount(printed.value)
     text = printed.value.strip()
     match = _DOLLARS.fullmatch(text)
     if match is None or printed.is_part:
         return None
-    is_stated = match[1] != text or _DOLLARS_BEFORE.search(printed.before)
-    is_stated = is_stated or _DOLLARS_AFTER.match(printed.after)
-    is_other = not is_stated and _LETTER_AFTER.match(printed.after)
-    return None if is_other else _figure(match[1])
+    is_stated = match[1] != text or _DOLLARS_BEFORE.search(printed.text_before)
+    is_stated = is_stated or _DOLLARS_AFTER.match(printed.text_after)
+    is_other = not is_stated and _LETTER_AFTER.match(printed.text_after)
+    return None if is_other else _parse_figure(match[1])
 
 
-def as_milliseconds(printed: Printed) -> float | None:
+def read_milliseconds(printed: Printed) -> float | None:
     """Read a time in the unit that stands with it, or else in milliseconds."""
     if not isinstance(printed.value, str):
-        return amount_of(printed.value)
+        return as_amount(printed.value)
     text = printed.value.strip()
-    if _UNIT_BEFORE.search(printed.before):
+    if _UNIT_BEFORE.search(printed.text_before):
         return None
-    if unit := _UNIT_AFTER.match(printed.after):
-        return _scaled(as_amount(Printed(value=text, before=printed.before)), unit[1])
-    if re.match(_UNIT, printed.after) or printed.is_part or _UNIT_BEHIND.match(printed.after):
+    if unit := _UNIT_AFTER.match(printed.text_after):
+        return _scale(read_amount(Printed(value=text, text_before=printed.text_before)), unit[1])
+    if (
+        re.match(_UNIT, printed.text_after)
+        or printed.is_part
+        or _UNIT_BEHIND.match(printed.text_after)
+    ):
         return None
-    if _LETTER_AFTER.match(printed.after) and text[-1:].isdigit():
+    if _LETTER_AFTER.match(printed.text_after) and text[-1:].isdigit():
         return None
     parts = list(_UNIT_WITHIN.finditer(text))
     if "".join(part[0] for part in parts) != text:
-        return _figure(text)
-    times = [_scaled(_figure(part[1]), part[2]) for part in parts]
+        return _parse_figure(text)
+    times = [_scale(_parse_figure(part[1]), part[2]) for part in parts]
     scales = [_MILLISECONDS[part[2]] for part in parts]
     if scales != sorted(set(scales), reverse=True) or None in times:
         return None
     return sum(filter(None, times))
 
 
-def _scaled(figure: float | None, unit: str) -> float | None:
+def _scale(figure: float | None, unit: str) -> float | None:
     return None if figure is None else figure * _MILLISECONDS[unit]
 
 
-def _figure(text: str) -> float | None:
+def _parse_figure(text: str) -> float | None:
     """Read a number whose signs leave no doubt."""
     if _PLAIN.fullmatch(text):
-        return amount_of(float(text))
+        return as_amount(float(text))
     if _DOUBTFUL.fullmatch(text):
         return None
     if match := _GROUPED.fullmatch(text):
         separator, point = match[2], match[3]
         if separator == point:
             return None
-        whole = text.replace(separator, "")
-        return amount_of(float(whole.replace(point, ".") if point else whole))
-    return amount_of(float(text.replace(",", "."))) if _DECIMAL_COMMA.fullmatch(text) else None
+        digits = text.replace(separator, "")
+        return as_amount(float(digits.replace(point, ".") if point else digits))
+    return as_amount(float(text.replace(",", "."))) if _DECIMAL_COMMA.fullmatch(text) else None

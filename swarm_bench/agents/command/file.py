@@ -8,21 +8,23 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from swarm_bench.agents.command.locators import Pattern
-from swarm_bench.agents.command.output import Failure, OutputOf, Strict, inside
+from swarm_bench.agents.command.output import Failure, OutputOf, Strict, check_relative_path
 from swarm_bench.agents.command.templates import Arguments, Template, is_arguments
 from swarm_bench.config.located import read_located
 from swarm_bench.config.placeholders import placeholders
-from swarm_bench.core.validation import wrong_file
+from swarm_bench.core.validation import build_file_error
 
 KIND = "agent file"
-OURS = "mcp.json"
+SERVERS_FILE = "mcp.json"
 """The file in an agent's folder that holds the servers of its mode."""
 
 
 def _file_name(name: Any) -> Any:
-    if name == OURS:
-        raise ValueError(f"is taken: swarm-bench puts the MCP servers into {OURS}; rename yours")
-    return inside(name)
+    if name == SERVERS_FILE:
+        raise ValueError(
+            f"is taken: swarm-bench puts the MCP servers into {SERVERS_FILE}; rename yours"
+        )
+    return check_relative_path(name)
 
 
 def _variable(name: Any) -> Any:
@@ -33,11 +35,11 @@ def _variable(name: Any) -> Any:
     return name
 
 
-def _fixed(word: str) -> str:
+def _check_fixed(word: str) -> str:
     """Check a text that is needed before an agent is started: it has no placeholder but
     `folder`."""
-    if other := placeholders(word) - {"folder"}:
-        raise ValueError(f"has {{{{ {min(other)} }}}}, and can have only {{{{ folder }}}} here")
+    if unknown := placeholders(word) - {"folder"}:
+        raise ValueError(f"has {{{{ {min(unknown)} }}}}, and can have only {{{{ folder }}}} here")
     return word
 
 
@@ -50,7 +52,7 @@ def _is_program(word: str) -> bool:
     )
 
 
-FixedArgument = Annotated[Template, AfterValidator(_fixed)]
+FixedArgument = Annotated[Template, AfterValidator(_check_fixed)]
 Variable = Annotated[str, BeforeValidator(_variable)]
 
 
@@ -120,19 +122,19 @@ class CommandFile(Strict):
     output: OutputOf
     failures: list[Failure] = []
 
-    def used(self) -> set[str]:
+    def list_placeholders(self) -> set[str]:
         """Return the placeholders of the ordinary start."""
-        return {name for text in _templates(self) for name in placeholders(text)}
+        return {name for text in _list_templates(self) for name in placeholders(text)}
 
     def used_in_rehearsal(self) -> set[str]:
         """Return the placeholders of a start in a rehearsal, which adds its own."""
         rehearsal = self.rehearsal or RehearsalOf()
-        texts = [*_texts(rehearsal.arguments), *rehearsal.environment.values()]
-        return self.used() | {name for text in texts for name in placeholders(text)}
+        texts = [*_list_texts(rehearsal.arguments), *rehearsal.environment.values()]
+        return self.list_placeholders() | {name for text in texts for name in placeholders(text)}
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "CommandFile":
-        used = self.used()
+        used = self.list_placeholders()
         first = self.command[0]
         if not isinstance(first, str) or placeholders(first) - {"folder"} or not _is_program(first):
             raise ValueError(
@@ -168,15 +170,15 @@ def read_command_file(path: Path) -> CommandFile:
     try:
         return CommandFile.model_validate(located.content)
     except ValidationError as error:
-        raise wrong_file(path, error, CommandFile, located.line) from error
+        raise build_file_error(path, error, CommandFile, located.line) from error
 
 
-def _templates(file: CommandFile) -> Iterator[str]:
-    yield from _texts(file.command)
+def _list_templates(file: CommandFile) -> Iterator[str]:
+    yield from _list_texts(file.command)
     yield from file.environment.values()
     yield from (text.template or "" for text in file.files.values())
 
 
-def _texts(arguments: tuple[tuple[str, ...] | str, ...]) -> Iterator[str]:
+def _list_texts(arguments: tuple[tuple[str, ...] | str, ...]) -> Iterator[str]:
     for entry in arguments:
         yield from (entry,) if isinstance(entry, str) else entry

@@ -11,15 +11,15 @@ import regex
 from jsonpath import CompoundJSONPath, JSONPath, JSONPathEnvironment, JSONPathError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from swarm_bench.agents.command.figures import Printed, Reader, as_count
-from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_of, text_of
+from swarm_bench.agents.command.figures import Printed, Reader, read_count
+from swarm_bench.agents.reading.json_lines import MAX_FIGURE, as_amount, as_count, as_text
 from swarm_bench.core.figures import total
 
 PATTERN_SECONDS = 1.0
 """Seconds of computing for a pattern in all that an agent printed: a text can be made to keep a
 pattern busy for ever, and the number of texts is the agent's choice too."""
 
-_BESIDE = 16
+_CONTEXT_SIZE = 16
 """Characters around a figure that may belong to it."""
 Result = TypeVar("Result")
 
@@ -66,14 +66,14 @@ class TimeBudget:
         if pattern in self.timed_out or remaining <= 0:
             self.timed_out.add(pattern)
             return None
-        began = time.thread_time()
+        started = time.thread_time()
         try:
             return find(remaining)
         except TimeoutError:
             self.timed_out.add(pattern)
             return None
         finally:
-            self._spent[pattern] = PATTERN_SECONDS - remaining + time.thread_time() - began
+            self._spent[pattern] = PATTERN_SECONDS - remaining + time.thread_time() - started
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,13 +139,13 @@ class Locator(BaseModel):
         figure."""
         if self.constant is not None:
             return self.constant
-        printed = self._printed(material)
+        printed = self._find_printed(material)
         if self.take == "count":
             return len(printed) if self._can_be_counted(material) else None
         numbers = [read(figure) for figure in printed]
-        chosen = {"sum": numbers, "first": numbers[:1]}.get(self.take, numbers[-1:])
-        whole = total(chosen)
-        return None if self.zero_is_missing and whole == 0 else whole
+        selected = {"sum": numbers, "first": numbers[:1]}.get(self.take, numbers[-1:])
+        result = total(selected)
+        return None if self.zero_is_missing and result == 0 else result
 
     def _can_be_counted(self, material: Material) -> bool:
         """Tell whether there is anything to count in: no match in nothing is not 0."""
@@ -160,9 +160,9 @@ class Locator(BaseModel):
     def values(self, material: Material) -> list[Any]:
         """Return everything that stands there, in order; nothing when its pattern ran out of time:
         a part of it would be a wrong sum."""
-        return [printed.value for printed in self._printed(material)]
+        return [printed.value for printed in self._find_printed(material)]
 
-    def _printed(self, material: Material) -> list[Printed]:
+    def _find_printed(self, material: Material) -> list[Printed]:
         if self.path is None:
             return self._matches(material, material.texts.get(self.stream, ""))
         nodes = find_all(self.path, material)
@@ -174,13 +174,13 @@ class Locator(BaseModel):
 
     def _matches(self, material: Material, text: str) -> list[Printed]:
         def find(seconds: float) -> list[Printed]:
-            matches = self._compiled.finditer(text, timeout=seconds, concurrent=True)
-            return [_in_its_place(match) for match in matches]
+            matches = self._regex.finditer(text, timeout=seconds, concurrent=True)
+            return [_add_context(match) for match in matches]
 
         return material.budget.search(self.pattern, find) or [] if self.pattern else []
 
     @cached_property
-    def _compiled(self) -> "regex.Pattern[str]":
+    def _regex(self) -> "regex.Pattern[str]":
         return regex.compile(self.pattern or "", regex.MULTILINE)
 
 
@@ -205,13 +205,13 @@ def first_text(locators: Iterable[Locator], material: Material) -> str | None:
 
 def first_count(locators: Iterable[Locator], material: Material) -> int | None:
     """Return the first number of things."""
-    counts = (count_of(locator.number(material, as_count)) for locator in locators)
+    counts = (as_count(locator.number(material, read_count)) for locator in locators)
     return next((count for count in counts if count is not None), None)
 
 
 def first_amount(locators: Iterable[Locator], material: Material, read: Reader) -> float | None:
     """Return the first figure of at least 0."""
-    amounts = (amount_of(locator.number(material, read)) for locator in locators)
+    amounts = (as_amount(locator.number(material, read)) for locator in locators)
     return next((amount for amount in amounts if amount is not None), None)
 
 
@@ -223,14 +223,14 @@ def first_texts(locators: Sequence[Locator], material: Material) -> list[str] | 
     return None if unknown and not texts else texts
 
 
-def find_all(query: str, material: Material, most: int | None = None) -> list[Any]:
-    """Return all nodes that the query selects, or the first `most`; none when the output is no
+def find_all(query: str, material: Material, limit: int | None = None) -> list[Any]:
+    """Return all nodes that the query selects, or the first `limit`; none when the output is no
     JSON, or nested too deeply."""
     if not material.is_json:
         return []
     try:
         nodes = _query(query).finditer(material.json)  # type: ignore[arg-type]  # any JSON
-        return [node.value for node in islice(nodes, most)]
+        return [node.value for node in islice(nodes, limit)]
     except (JSONPathError, RecursionError):
         return []
 
@@ -253,15 +253,17 @@ def _group(match: "regex.Match[str]") -> str | None:
     return match[1] if match.re.groups else match[0]
 
 
-def _in_its_place(match: "regex.Match[str]") -> Printed:
+def _add_context(match: "regex.Match[str]") -> Printed:
     """Return the group with what stands around it, up to other groups: those are read apart."""
     value = _group(match)
     number = match.re.groupindex.get("value", min(match.re.groups, 1))
     start, end = match.span(number)
-    others = [match.span(other) for other in range(1, match.re.groups + 1) if other != number]
-    first = max([start - _BESIDE, 0, *(stop for _, stop in others if stop <= start)])
-    last = min([end + _BESIDE, *(begin for begin, _ in others if begin >= end)])
-    return Printed(value=value, before=match.string[first:start], after=match.string[end:last])
+    other_spans = [match.span(group) for group in range(1, match.re.groups + 1) if group != number]
+    first = max([start - _CONTEXT_SIZE, 0, *(stop for _, stop in other_spans if stop <= start)])
+    last = min([end + _CONTEXT_SIZE, *(begin for begin, _ in other_spans if begin >= end)])
+    return Printed(
+        value=value, text_before=match.string[first:start], text_after=match.string[end:last]
+    )
 
 
 def _text(value: object) -> str | None:
@@ -270,4 +272,4 @@ def _text(value: object) -> str | None:
         return None
     if isinstance(value, int) and abs(value) > MAX_FIGURE:
         return None
-    return text_of(str(value))
+    return as_text(str(value))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import regex
 
-from swarm_bench.agents.command.figures import as_dollars, as_milliseconds
+from swarm_bench.agents.command.figures import read_dollars, read_milliseconds
 from swarm_bench.agents.command.file import CommandFile
 from swarm_bench.agents.command.locators import (
     PATTERN_SECONDS,
@@ -21,10 +21,10 @@ from swarm_bench.agents.command.locators import (
 from swarm_bench.agents.command.output import Failure, Tokens, Tools
 from swarm_bench.agents.command.program_output import ProgramOutput, read_output
 from swarm_bench.agents.command.tool_answers import answers_in, is_set
-from swarm_bench.agents.reading.api_errors import last_error, reason_of
-from swarm_bench.agents.reading.call_arguments import limited
-from swarm_bench.agents.reading.endings import STOPPED, Ending, ending, unless_refused
-from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
+from swarm_bench.agents.reading.api_errors import find_reason, last_error
+from swarm_bench.agents.reading.call_arguments import limit_texts
+from swarm_bench.agents.reading.endings import STOPPED, Ending, apply_refusal, ending
+from swarm_bench.agents.reading.json_lines import as_clause, as_count, as_text
 from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
@@ -33,15 +33,15 @@ MAX_REQUESTS = 10_000
 """Nodes of `each` that are read: no agent makes so many requests, whatever it prints."""
 
 
-def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
+def read_outcome(file: CommandFile, exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process. Never raises on what it printed."""
     output = file.output
     printed = read_output(exit, output.source, output.format, output.answer)
     material = printed.material
-    text = text_of(first_text(output.answer, material))
+    text = as_text(first_text(output.answer, material))
     per_request, usage = usage_in(output.tokens, material)
-    cause, detail = _judged(file, exit, printed, text, usage)
-    answers, retrieved = _answers(output.tools, material, exit.files) or (None, None)
+    cause, detail = _judge(file, exit, printed, text, usage)
+    answers, retrieved = _read_answers(output.tools, material, exit.files) or (None, None)
     figures = material
     if printed.is_cut:  # behind that place may be more of all figures
         figures, per_request, usage = Material(texts={}, readable=False), None, Usage()
@@ -53,11 +53,11 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         usage=usage,
         turn_usage=per_request,
         turns=first_count(output.turns, figures),
-        duration_ms=first_amount(output.duration_ms, figures, as_milliseconds),
-        cost=first_amount(output.cost, figures, as_dollars),
-        model=clause_of(first_text(output.model, material)),
-        tool_calls=_tools(output.tools, output.tools.calls, material),
-        tool_failures=_tools(output.tools, output.tools.failures, material),
+        duration_ms=first_amount(output.duration_ms, figures, read_milliseconds),
+        cost=first_amount(output.cost, figures, read_dollars),
+        model=as_clause(first_text(output.model, material)),
+        tool_calls=_read_tools(output.tools, output.tools.calls, material),
+        tool_failures=_read_tools(output.tools, output.tools.failures, material),
         tool_answers=answers,
         retrieved=retrieved,
         commands=_limited_texts(output.tools.commands, material),
@@ -65,8 +65,8 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         retries=first_count(output.retries, material),
         compactions=first_count(output.compactions, material),
         subagents=first_count(output.subagents, material),
-        servers={} if file.mcp == "none" else _servers(output.tools, material),
-        tools_offered=_offered(output.tools, material),
+        servers={} if file.mcp == "none" else _read_servers(output.tools, material),
+        tools_offered=_read_offered(output.tools, material),
         payload=printed.payload,
     )
 
@@ -76,15 +76,15 @@ def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | No
     figure that one request lacks is missing in the sum, and all are when there are too many
     requests."""
     if tokens.each is None:
-        return None, _usage(tokens, material)
+        return None, _read_usage(tokens, material)
     nodes = find_all(tokens.each, material, MAX_REQUESTS + 1)
     if len(nodes) > MAX_REQUESTS:
         return None, Usage()
-    requests = tuple(_usage(tokens, material.inside(node)) for node in nodes)
+    requests = tuple(_read_usage(tokens, material.inside(node)) for node in nodes)
     return requests or None, Usage.total(requests)
 
 
-def _usage(tokens: Tokens, material: Material) -> Usage:
+def _read_usage(tokens: Tokens, material: Material) -> Usage:
     sent, output = first_count(tokens.input, material), first_count(tokens.output, material)
     if sent is None and output is None:
         return Usage()  # a constant would stand alone
@@ -93,50 +93,54 @@ def _usage(tokens: Tokens, material: Material) -> Usage:
     if tokens.input_includes_cached:
         cached = [read, create] if tokens.cache_create else [read]
         within = total(cached)
-        sent = None if sent is None or within is None else count_of(sent - within)
+        sent = None if sent is None or within is None else as_count(sent - within)
     return Usage(input=sent, cache_read=read, cache_create=create, output=output)
 
 
-def _judged(
+def _judge(
     file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None, usage: Usage
 ) -> Ending:
     """Return why it ended; also for a refusal that the file has no rule for."""
-    cause, detail = _cause(file, exit, printed, text)
+    cause, detail = _find_cause(file, exit, printed, text)
     if cause is Cause.FINISHED and usage == Usage():
         refusal = _refusal_in_its_place(text or "", exit.files)
-        return (cause, detail) if refusal is None else (refusal, clause_of(text))
+        return (cause, detail) if refusal is None else (refusal, as_clause(text))
     # JSON that cannot be read has no answer, and a plain text may be one.
-    answered = exit.returncode == 0 and (bool((text or "").strip()) or usage != Usage())
-    return unless_refused((cause, detail), exit, answered=answered)
+    has_answered = exit.returncode == 0 and (bool((text or "").strip()) or usage != Usage())
+    return apply_refusal((cause, detail), exit, has_answered=has_answered)
 
 
-def _cause(file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None) -> Ending:
+def _find_cause(
+    file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None
+) -> Ending:
     """Return why it ended, and a sentence on a failure."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], None
-    error = clause_of(first_text(file.output.error, printed.material))
-    own = _without_answer(printed.material, text) if exit.returncode == 0 else printed.material
+    error = as_clause(first_text(file.output.error, printed.material))
+    searched = _remove_answer(printed.material, text) if exit.returncode == 0 else printed.material
     for failure in file.failures:
-        if _fits(failure, exit, own):
-            message = clause_of(first_text(failure.when, printed.material))
-            return failure.cause, error or message or _ending(exit, printed.material)
+        if _is_match(failure, exit, searched):
+            message = as_clause(first_text(failure.when, printed.material))
+            return failure.cause, error or message or _describe_ending(exit, printed.material)
     if exit.returncode != 0:
-        return _of_error(error, Cause.EXIT_CODE), error or _ending(exit, printed.material)
+        return _find_error_cause(error, Cause.EXIT_CODE), error or _describe_ending(
+            exit, printed.material
+        )
     if printed.is_cut and (text is None or not printed.material.readable):
         return Cause.OUTPUT_CUT, printed.problem
     if printed.problem is not None and not printed.is_cut:
         return (Cause.NO_OUTPUT if printed.empty else Cause.UNREADABLE_OUTPUT), printed.problem
     if text is None:
-        cause = _of_error(error, Cause.UNREADABLE_OUTPUT)
-        return cause, error or _missing(printed.material)
+        cause = _find_error_cause(error, Cause.UNREADABLE_OUTPUT)
+        return cause, error or _describe_missing(printed.material)
     if not text.strip():
-        return _of_error(error, Cause.EMPTY_ANSWER), error
+        return _find_error_cause(error, Cause.EMPTY_ANSWER), error
     return Cause.FINISHED, printed.problem
 
 
-def _of_error(error: str | None, unknown: Cause) -> Cause:
+def _find_error_cause(error: str | None, unknown: Cause) -> Cause:
     """Return the reason of its provider that the program's own error names."""
-    return unknown if error is None else reason_of(error, unknown=unknown)
+    return unknown if error is None else find_reason(error, unknown=unknown)
 
 
 def _refusal_in_its_place(text: str, files: frozenset[str]) -> Cause | None:
@@ -148,7 +152,7 @@ def _refusal_in_its_place(text: str, files: frozenset[str]) -> Cause | None:
     return cause
 
 
-def _without_answer(material: Material, text: str | None) -> Material:
+def _remove_answer(material: Material, text: str | None) -> Material:
     """Take the answer out of the streams in which failures are looked for: it may speak of any."""
     if not (text or "").strip():
         return material
@@ -161,7 +165,7 @@ def _without_answer(material: Material, text: str | None) -> Material:
     return replace(material, texts=streams)
 
 
-def _fits(failure: Failure, exit: AgentExit, material: Material) -> bool:
+def _is_match(failure: Failure, exit: AgentExit, material: Material) -> bool:
     if failure.exit_code == "failing" and exit.returncode == 0:
         return False
     if isinstance(failure.exit_code, int) and exit.returncode != failure.exit_code:
@@ -169,28 +173,28 @@ def _fits(failure: Failure, exit: AgentExit, material: Material) -> bool:
     return all(is_set(locator.values(material)) for locator in failure.when)
 
 
-def _ending(exit: AgentExit, material: Material) -> str:
+def _describe_ending(exit: AgentExit, material: Material) -> str:
     """Return the exit code and the last line of standard error."""
     return ending(exit.returncode, material.texts["stderr"].rstrip().rpartition("\n")[2])
 
 
-def _missing(material: Material) -> str:
+def _describe_missing(material: Material) -> str:
     slow = f"; a pattern was given up after {PATTERN_SECONDS:g} s"
     suffix = slow if material.budget.timed_out else ""
     return f"There is no answer in the output where the agent file looks for it{suffix}"
 
 
-def _tools(tools: Tools, locators: Locators, material: Material) -> dict[str, int] | None:
-    names = _names(tools, locators, material)
+def _read_tools(tools: Tools, locators: Locators, material: Material) -> dict[str, int] | None:
+    names = _read_names(tools, locators, material)
     return None if names is None else dict(Counter(names))
 
 
 def _limited_texts(locators: Locators, material: Material) -> tuple[str, ...] | None:
     texts = first_texts(locators, material) if material.readable else None
-    return None if texts is None else limited(texts)
+    return None if texts is None else limit_texts(texts)
 
 
-def _answers(
+def _read_answers(
     tools: Tools, material: Material, files: frozenset[str]
 ) -> tuple[tuple[ToolAnswer, ...], tuple[Retrieved, ...]] | None:
     def common_name(name: str) -> str:
@@ -200,17 +204,17 @@ def _answers(
     return None if tools.mcp in material.budget.timed_out else answers
 
 
-def _offered(tools: Tools, material: Material) -> tuple[str, ...] | None:
-    names = _names(tools, tools.offered, material)
+def _read_offered(tools: Tools, material: Material) -> tuple[str, ...] | None:
+    names = _read_names(tools, tools.offered, material)
     return tuple(dict.fromkeys(names)) if names else None
 
 
-def _servers(tools: Tools, material: Material) -> dict[str, str] | None:
+def _read_servers(tools: Tools, material: Material) -> dict[str, str] | None:
     names = first_texts(tools.servers, material) if material.readable else None
     return None if names is None else dict.fromkeys(names, "connected")
 
 
-def _names(tools: Tools, locators: Locators, material: Material) -> list[str] | None:
+def _read_names(tools: Tools, locators: Locators, material: Material) -> list[str] | None:
     """Return names of tools; `None` when the file does not describe where they stand, or nothing is
     there, or it takes too long to determine which of them are a server's."""
     names = first_texts(locators, material) if material.readable else None

@@ -11,7 +11,7 @@ from swarm_bench.agents.command.locators import JsonPath, Locators, Pattern
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 FILE = "file:"
-"""Before the path of a file that the program writes, as a source."""
+"""Prefix of a source that is a file; the path of what the program writes follows."""
 _FILE = re.compile(r"\{\{\s*home\s*\}\}/(?P<path>.+)")
 CAUSES = {
     str(cause): cause
@@ -22,13 +22,13 @@ CAUSES = {
 """What an agent can end with by itself; the rest is observed from outside."""
 
 
-def _cause(value: Any) -> Any:
+def _check_cause(value: Any) -> Any:
     if value not in CAUSES:
         raise ValueError(f"cannot be {value!r}; known are {', '.join(CAUSES)}")
     return CAUSES[value]
 
 
-def inside(value: Any) -> Any:
+def check_relative_path(value: Any) -> Any:
     """Check a path, which must be below the agent's own folder."""
     path = PurePosixPath(str(value))
     if path.is_absolute() or ".." in path.parts or not path.parts or not str(value).isprintable():
@@ -36,13 +36,13 @@ def inside(value: Any) -> Any:
     return str(path)
 
 
-def _source(value: Any) -> Any:
+def _check_source(value: Any) -> Any:
     if value in ("stdout", "stderr"):
         return value
     match = _FILE.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError("must be stdout, stderr, or a file '{{ home }}/…' that the program writes")
-    return FILE + inside(match["path"])
+    return FILE + check_relative_path(match["path"])
 
 
 class Strict(BaseModel):
@@ -107,7 +107,7 @@ class Tools(Strict):
 class OutputOf(Strict):
     """The locators of the answer and the figures."""
 
-    source: Annotated[str, BeforeValidator(_source)] = "stdout"
+    source: Annotated[str, BeforeValidator(_check_source)] = "stdout"
     format: Literal["json", "json-lines", "text"]
     answer: Annotated[Locators, Field(min_length=1)]
     error: Locators = ()
@@ -124,14 +124,14 @@ class OutputOf(Strict):
     """What of a line of its output is shown while the agent works."""
 
     @property
-    def written(self) -> str | None:
+    def written_path(self) -> str | None:
         """The file that the program writes, by its path in the agent's folder."""
         return self.source.removeprefix(FILE) if self.source.startswith(FILE) else None
 
     @model_validator(mode="after")
     def _text_has_no_paths(self) -> "OutputOf":
-        each = self.tokens.each or self.tools.answers
-        if self.format == "text" and (each or any(p.path for p in _locators(self))):
+        path = self.tokens.each or self.tools.answers
+        if self.format == "text" and (path or any(p.path for p in _list_locators(self))):
             raise ValueError("has a JSONPath, and 'format: text'; use patterns, or another format")
         return self
 
@@ -139,7 +139,7 @@ class OutputOf(Strict):
 class Failure(Strict):
     """The meaning of an end: of the exit code, and of what was printed."""
 
-    cause: Annotated[Cause, BeforeValidator(_cause)]
+    cause: Annotated[Cause, BeforeValidator(_check_cause)]
     exit_code: int | Literal["failing"] | None = None
     when: Annotated[Locators, Field(max_length=1)] = ()
 
@@ -150,11 +150,11 @@ class Failure(Strict):
         return self
 
 
-def _locators(part: BaseModel) -> Iterator[Any]:
+def _list_locators(part: BaseModel) -> Iterator[Any]:
     """Yield every locator below a part of the file."""
     for name in type(part).model_fields:
         value = getattr(part, name)
         if isinstance(value, tuple):
             yield from value
         elif isinstance(value, Tokens | Tools):
-            yield from _locators(value)
+            yield from _list_locators(value)

@@ -16,7 +16,7 @@ PLACEHOLDERS = (
 """What can be filled in. `model` and `rehearsal` can be empty."""
 Values = Mapping[str, str | None]
 
-_HERE = "{{ arguments }}"
+_ARGUMENTS = "{{ arguments }}"
 
 
 class Unset(Exception):
@@ -69,7 +69,7 @@ def check_template(template: str) -> str:
     if "\0" in template:
         raise ValueError("has a NUL character, which no program accepts; remove it")
     if ARGUMENTS in placeholders(template):
-        raise ValueError(f"has {_HERE}, which must be an entry of 'command' of its own")
+        raise ValueError(f"has {_ARGUMENTS}, which must be an entry of 'command' of its own")
     check_placeholders(template, PLACEHOLDERS)
     return template
 
@@ -85,7 +85,7 @@ def _entry(entry: Any, number: int) -> tuple[str, ...] | str:
         return tuple(_word(word, number) for word in entry)
     if isinstance(entry, str) and is_arguments(entry):
         if not entry.startswith("{{") or not entry.endswith("}}") or entry.count("{{") > 1:
-            raise ValueError(f"has {_HERE} inside entry {number}; make it an entry of its own")
+            raise ValueError(f"has {_ARGUMENTS} inside entry {number}; make it an entry of its own")
         return entry
     return _word(entry, number)
 

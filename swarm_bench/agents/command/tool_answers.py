@@ -29,24 +29,28 @@ def answers_in(
         inner = material.inside(node)
         if (tool := first_text(answers.tool, inner)) is None:
             continue
-        call, name, arguments = str(number), common_name(tool), _values(answers.arguments, inner)
-        collected.ask(call, name, arguments)
-        retrievals.ask(call, name, arguments)
-        failed = is_set(_values(answers.failed, inner))
-        content = _content(answers.result, inner)
-        collected.answer(call, content, failed=failed)
-        retrievals.answer(call, content, failed=failed)
+        call, name, arguments = (
+            str(number),
+            common_name(tool),
+            _find_values(answers.arguments, inner),
+        )
+        collected.add_call(call, name, arguments)
+        retrievals.add_call(call, name, arguments)
+        failed = is_set(_find_values(answers.failed, inner))
+        content = _find_content(answers.result, inner)
+        collected.add_answer(call, content, failed=failed)
+        retrievals.add_answer(call, content, failed=failed)
     return collected.all(), retrievals.all(Timeline())
 
 
-def _values(locators: Locators, material: Material) -> list[object]:
+def _find_values(locators: Locators, material: Material) -> list[object]:
     """Return what the first locator that leads to anything has."""
     return next(filter(None, (locator.values(material) for locator in locators)), [])
 
 
-def _content(locators: Locators, material: Material) -> object:
+def _find_content(locators: Locators, material: Material) -> object:
     """Return a text, or blocks; `None` when nothing stands there."""
-    values = _values(locators, material)
+    values = _find_values(locators, material)
     return values[0] if len(values) == 1 else (first_text(locators, material) if values else None)
 
 

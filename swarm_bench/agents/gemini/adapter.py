@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.gemini.home import CHATS, DEBUG_LOG
-from swarm_bench.agents.gemini.live import activity_of
+from swarm_bench.agents.gemini.live import read_activity
 from swarm_bench.agents.gemini.names import server_alias
-from swarm_bench.agents.gemini.stream import outcome_of
+from swarm_bench.agents.gemini.stream import read_outcome
 from swarm_bench.agents.reading.installed import PROXIES, installed
-from swarm_bench.agents.reading.json_lines import object_of
-from swarm_bench.agents.reading.literal import literal, mapped
+from swarm_bench.agents.reading.json_lines import as_object
+from swarm_bench.agents.reading.literal import escape, map_texts
 from swarm_bench.agents.reading.plain_prompt import not_a_command
-from swarm_bench.agents.reading.trusted_servers import trusted
+from swarm_bench.agents.reading.trusted_servers import trust_server
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
@@ -96,23 +96,23 @@ class Gemini:
         options += [*request.arguments, f"--prompt={not_a_command(request.prompt)}"]
         return Launch(
             argv=(request.program or PROGRAM, *options),
-            env={**_environment(request), **_provider(request.rehearsal)},
+            env={**_build_environment(request), **_provider(request.rehearsal)},
             inherit=() if request.rehearsal else (*CREDENTIALS, *PROXIES),
             leaves=(DEBUG_LOG, CHATS),
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(exit)
+        return read_outcome(exit)
 
     def program(self, model: str | None) -> Program:
         """Identify the installed program. Raises `UsageError` when it is not on the PATH."""
         return installed(self.name, program=PROGRAM, tested=TESTED_VERSION, install=INSTALL)
 
 
-def _environment(request: AgentRequest) -> dict[str, str]:
+def _build_environment(request: AgentRequest) -> dict[str, str]:
     common = {
         "GEMINI_CLI_HOME": str(request.home),
         # It leaves reports of errors there, with whole conversations.
@@ -153,7 +153,7 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
     folder = request.home / ".gemini"
     folder.mkdir()
     (request.home / "tmp").mkdir(exist_ok=True)
-    literals = {name: _literal(trusted(server)) for name, server in servers.items()}
+    literals = {name: _escape_server(trust_server(server)) for name, server in servers.items()}
     settings: dict[str, Any] = {"mcpServers": literals}
     if user is None:
         settings |= _bare_settings()
@@ -161,26 +161,26 @@ def _write_settings(request: AgentRequest, servers: dict[str, Any], user: Path |
         for entry in user.iterdir() if user.is_dir() else ():
             if entry.name not in ("settings.json", "tmp", "history"):
                 (folder / entry.name).symlink_to(entry)
-        settings = _of_user(user / "settings.json") | settings
-    for group, values in _pinned(request.max_turns).items():
+        settings = _read_user_settings(user / "settings.json") | settings
+    for group, values in _build_pinned(request.max_turns).items():
         settings[group] = {**settings.get(group, {}), **values}
     if _has_key(request):
         security = settings.setdefault("security", {})
-        security["auth"] = {**object_of(security.get("auth")), **_log_in(request.rehearsal)}
+        security["auth"] = {**as_object(security.get("auth")), **_log_in(request.rehearsal)}
     text = json.dumps(settings, indent=2)
     (folder / "settings.json").write_text(text, encoding="utf-8")
 
 
-def _literal(server: dict[str, Any]) -> dict[str, Any]:
+def _escape_server(server: dict[str, Any]) -> dict[str, Any]:
     """Protect the values of a server: variables are filled in, and then once more in `env` and
     `headers`, where a backslash before the `$` keeps it."""
     twice = {
-        key: mapped(server[key], lambda value: value.replace("$", "\\$"))
+        key: map_texts(server[key], lambda value: value.replace("$", "\\$"))
         for key in ("env", "headers")
         if key in server
     }
-    filled: dict[str, Any] = mapped({**server, **twice}, literal)
-    return filled
+    escaped: dict[str, Any] = map_texts({**server, **twice}, escape)
+    return escaped
 
 
 def _home(environment: Mapping[str, str]) -> Path:
@@ -198,12 +198,14 @@ def _log_in(rehearsal: str | None) -> dict[str, str]:
 def _has_key(request: AgentRequest) -> bool:
     """Tell whether it is to use an API key. With an address other than Google's it would look of
     its own accord for a kind of log-in that does not exist yet."""
-    other = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
-    chosen = any(request.environment.get(name) == "true" for name in other)
-    return request.rehearsal is not None or ("GEMINI_API_KEY" in request.environment and not chosen)
+    other_logins = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
+    uses_other = any(request.environment.get(name) == "true" for name in other_logins)
+    return request.rehearsal is not None or (
+        "GEMINI_API_KEY" in request.environment and not uses_other
+    )
 
 
-def _of_user(file: Path) -> dict[str, Any]:
+def _read_user_settings(file: Path) -> dict[str, Any]:
     """Read the user's settings. Raises `UsageError` when they are not plain JSON: the program
     allows comments in them."""
     if not file.is_file():
@@ -218,7 +220,7 @@ def _of_user(file: Path) -> dict[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
-def _pinned(max_turns: int) -> dict[str, dict[str, Any]]:
+def _build_pinned(max_turns: int) -> dict[str, dict[str, Any]]:
     """Return what is the same for everyone, also with the user's own settings."""
     return {
         "model": {"maxSessionTurns": max_turns},

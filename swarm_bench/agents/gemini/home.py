@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.agents.gemini.names import plain_name, server_name
-from swarm_bench.agents.reading.json_lines import Json, count_of, list_of, object_of, text_of
+from swarm_bench.agents.reading.json_lines import Json, as_count, as_list, as_object, as_text
 from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
 from swarm_bench.core.outcome import Usage
 from swarm_bench.runtime.untrusted import read_inside
@@ -17,7 +17,7 @@ DEBUG_LOG = "gemini-debug.log"
 """Below the home; there it writes whatever it does not show."""
 CHATS = ".gemini/tmp/*/chats/session-*.jsonl"
 """Pattern of the files below the home with the conversations, those of sub-agents among them."""
-_LOST = re.compile(rb"^\S+ \[LOG\] \[MCP error\] .*? MCP server '([^'\n]+)'", re.MULTILINE)
+_LOST_SERVER = re.compile(rb"^\S+ \[LOG\] \[MCP error\] .*? MCP server '([^'\n]+)'", re.MULTILINE)
 MAX_LOG_BYTES = 16 * 1024 * 1024
 
 
@@ -38,12 +38,12 @@ def figures_in(home: Path | None, servers: Collection[str]) -> HomeFigures:
     chats = chats_in(home, CHATS)
     return HomeFigures(
         turn_usage=None if chats is None else _turn_usage(chats),
-        answers=None if chats is None else _answers(chats),
-        servers=_servers(home, servers),
+        answers=None if chats is None else _read_answers(chats),
+        servers=_read_servers(home, servers),
     )
 
 
-def usage_of(prompt: int | None, cached: int | None, output: int | None) -> Usage:
+def read_usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
     """Split off what was cached, which `prompt` includes. Nobody is billed for writing to the
     implicit cache of the Gemini API, so 0 is a true figure for that wherever the prompt has one."""
     if prompt is None or cached is None or cached > prompt:
@@ -56,34 +56,36 @@ def _turn_usage(chats: Iterable[Json]) -> tuple[Usage, ...]:
     counts."""
     answers: dict[str, Json] = {}
     for entry in chats:
-        key = text_of(entry.get("id"))
+        key = as_text(entry.get("id"))
         if key is not None and entry.get("type") == "gemini":
-            answers[key] = object_of(entry.get("tokens"))
-    return tuple(_usage(tokens) for tokens in answers.values())
+            answers[key] = as_object(entry.get("tokens"))
+    return tuple(_read_usages(tokens) for tokens in answers.values())
 
 
-def _answers(chats: Iterable[Json]) -> dict[str, str | None]:
-    calls = (object_of(call) for entry in chats for call in list_of(entry.get("toolCalls")))
+def _read_answers(chats: Iterable[Json]) -> dict[str, str | None]:
+    calls = (as_object(call) for entry in chats for call in as_list(entry.get("toolCalls")))
     return {
         key: answer_text(call.get("result"))
         for call in calls
-        if (key := text_of(call.get("id"))) is not None
+        if (key := as_text(call.get("id"))) is not None
     }
 
 
-def _usage(tokens: Json) -> Usage:
-    output = count_of(tokens.get("output"))
+def _read_usages(tokens: Json) -> Usage:
+    output = as_count(tokens.get("output"))
     if output is not None:
-        output += count_of(tokens.get("thoughts")) or 0
-    return usage_of(count_of(tokens.get("input")), count_of(tokens.get("cached")), output)
+        output += as_count(tokens.get("thoughts")) or 0
+    return read_usage(as_count(tokens.get("input")), as_count(tokens.get("cached")), output)
 
 
-def _servers(home: Path, servers: Collection[str]) -> dict[str, str] | None:
+def _read_servers(home: Path, servers: Collection[str]) -> dict[str, str] | None:
     """Return the servers' statuses. It waits for all of them before its first request: one that it
     did not lose is there."""
     log = read_inside(home, DEBUG_LOG, MAX_LOG_BYTES)
     if log is None:
         return None
-    lost = {server_name(alias.decode("utf-8", "replace")) for alias in _LOST.findall(log)}
+    lost_servers = {
+        server_name(alias.decode("utf-8", "replace")) for alias in _LOST_SERVER.findall(log)
+    }
     names = map(plain_name, servers)
-    return {name: "failed" if name in lost else "connected" for name in names}
+    return {name: "failed" if name in lost_servers else "connected" for name in names}

@@ -3,11 +3,11 @@
 from swarm_bench.agents.gemini.names import treatment_name
 from swarm_bench.agents.reading.json_lines import (
     Json,
-    clause_of,
+    as_clause,
+    as_object,
+    as_text,
     events_in,
     may_end_document,
-    object_of,
-    text_of,
 )
 from swarm_bench.core.outcome import Activity
 
@@ -16,26 +16,26 @@ _SHOWN_ARGUMENTS = (
 )  # fmt: skip
 
 
-def activity_of(line: bytes) -> Activity | None:
+def read_activity(line: bytes) -> Activity | None:
     """Read events for the live view, and the result, after which the program ends."""
     if may_end_document(line):
         return Activity(doing="working", over=True)
-    return Activity.joined(map(_activity, events_in(line)))
+    return Activity.joined(map(_read_event, events_in(line)))
 
 
-def _activity(event: Json) -> Activity | None:
+def _read_event(event: Json) -> Activity | None:
     match event.get("type"):
         case "message" if event.get("role") == "assistant":
             return Activity(doing="writing", over=False)
         case "tool_use":
-            return Activity(doing=_doing(event), over=False)
+            return Activity(doing=_describe_call(event), over=False)
         case "result":
             return Activity(doing="done", over=True)
     return None
 
 
-def _doing(event: Json) -> str:
-    name = treatment_name(text_of(event.get("tool_name")) or "a tool")
-    arguments = object_of(event.get("parameters"))
-    shown = next((arguments[key] for key in _SHOWN_ARGUMENTS if arguments.get(key)), "")
-    return clause_of(f"{name} {text_of(shown) or ''}", 120) or "working"
+def _describe_call(event: Json) -> str:
+    name = treatment_name(as_text(event.get("tool_name")) or "a tool")
+    arguments = as_object(event.get("parameters"))
+    argument = next((arguments[key] for key in _SHOWN_ARGUMENTS if arguments.get(key)), "")
+    return as_clause(f"{name} {as_text(argument) or ''}", 120) or "working"

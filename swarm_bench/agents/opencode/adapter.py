@@ -2,11 +2,11 @@
 
 from swarm_bench.agents.opencode.settings import (
     REHEARSAL_MODEL,
-    configuration,
+    build_configuration,
+    build_switches,
     prepare_home,
-    switches,
 )
-from swarm_bench.agents.opencode.stream import activity_of, outcome_of
+from swarm_bench.agents.opencode.stream import read_activity, read_outcome
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
@@ -73,8 +73,8 @@ class OpenCode:
         # Only here it comes before the model that an agent of the user's own settings has.
         model = REHEARSAL_MODEL if rehearsed else request.model
         options += ["--model", model] if model is not None else []
-        config = configuration(request.mcp_config, request.rehearsal, request.start_seconds)
-        env = switches(isolated=not request.inherit_settings)
+        config = build_configuration(request.mcp_config, request.rehearsal, request.start_seconds)
+        env = build_switches(isolated=not request.inherit_settings)
         if request.inherit_settings:
             # It comes after what user and workspace have, so that it wins.
             env["OPENCODE_CONFIG_CONTENT"] = config
@@ -92,10 +92,10 @@ class OpenCode:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(exit)
+        return read_outcome(exit)
 
     def program(self, model: str | None) -> Program:
         """Identify the installed program. Raises `UsageError` when there is none."""

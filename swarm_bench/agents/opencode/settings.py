@@ -4,11 +4,11 @@ import json
 import re
 from pathlib import Path
 
-from swarm_bench.agents.reading.json_lines import Json, list_of, object_of, text_of
+from swarm_bench.agents.reading.json_lines import Json, as_list, as_object, as_text
 from swarm_bench.runtime.untrusted import read
 
 CONNECT_MILLISECONDS = 60_000
-"""For a server to connect and to list its tools."""
+"""Time for a server to connect and to list its tools."""
 REHEARSAL_MODEL = "rehearsal/rehearsal"
 
 _PLUGIN = "@opencode-ai/plugin"
@@ -23,15 +23,16 @@ _ISOLATED = (
 )
 
 
-def switches(*, isolated: bool) -> dict[str, str]:
+def build_switches(*, isolated: bool) -> dict[str, str]:
     """Return variables that turn off what reaches out, and what user and workspace bring."""
     return dict.fromkeys((*_ALWAYS, *(_ISOLATED if isolated else ())), "1")
 
 
-def configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> str:
+def build_configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> str:
     """Return the settings as JSON, with exactly the servers of the mode."""
     servers = {
-        key_of(name): _server(server, seconds) for name, server in _servers(mcp_config).items()
+        find_key(name): _build_server(server, seconds)
+        for name, server in _build_servers(mcp_config).items()
     }
     settings: Json = {
         "$schema": "https://opencode.ai/config.json",
@@ -41,7 +42,7 @@ def configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> st
         "mcp": servers,
     }
     if rehearsal is not None:
-        settings |= {"provider": {"rehearsal": _provider(rehearsal)}}
+        settings |= {"provider": {"rehearsal": _build_provider(rehearsal)}}
         settings |= {"model": REHEARSAL_MODEL, "small_model": REHEARSAL_MODEL}
         # An agent of the user's own can name another model, with a provider that is billed.
         settings |= {"enabled_providers": ["rehearsal"]}
@@ -49,7 +50,7 @@ def configuration(mcp_config: Path, rehearsal: str | None, seconds: float) -> st
     return re.sub(r"\{(?=env:|file:)", r"\\u007b", json.dumps(settings, indent=2))
 
 
-def key_of(name: str) -> str:
+def find_key(name: str) -> str:
     """Return a server's key. OpenCode puts the key, `_` and the tool's name together: so the model
     sees `mcp__<server>__<tool>`, and the output shows which server was called."""
     return f"mcp__{plain(name)}_"
@@ -57,13 +58,13 @@ def key_of(name: str) -> str:
 
 def prepare_home(home: Path, config: str) -> dict[str, str]:
     """Make the home, and return the variables that lead there."""
-    own = {
+    folders = {
         "XDG_CONFIG_HOME": home / ".config",
         "XDG_DATA_HOME": home / ".local" / "share",
         "XDG_STATE_HOME": home / ".local" / "state",
         "XDG_CACHE_HOME": home / ".cache",
     }
-    folder = own["XDG_CONFIG_HOME"] / "opencode"
+    folder = folders["XDG_CONFIG_HOME"] / "opencode"
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
     # It would fetch its plugin package from the network for every new home, although plugins are
     # off. This says that the package is there.
@@ -71,30 +72,30 @@ def prepare_home(home: Path, config: str) -> dict[str, str]:
     (folder / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     settings = home / "opencode.json"
     settings.write_text(config, encoding="utf-8")
-    paths = {"HOME": home, **own, "OPENCODE_CONFIG": settings}
+    paths = {"HOME": home, **folders, "OPENCODE_CONFIG": settings}
     return {name: str(path) for name, path in paths.items()}
 
 
-def _servers(mcp_config: Path) -> Json:
-    return object_of(json.loads(read(mcp_config)).get("mcpServers"))
+def _build_servers(mcp_config: Path) -> Json:
+    return as_object(json.loads(read(mcp_config)).get("mcpServers"))
 
 
-def _server(value: object, seconds: float) -> Json:
-    server = object_of(value)
+def _build_server(value: object, seconds: float) -> Json:
+    server = as_object(value)
     common: Json = {"enabled": True, "timeout": max(CONNECT_MILLISECONDS, round(seconds * 1000))}
-    if (url := text_of(server.get("url"))) is not None:
-        headers = object_of(server.get("headers"))
+    if (url := as_text(server.get("url"))) is not None:
+        headers = as_object(server.get("headers"))
         return {"type": "remote", "url": url, "headers": headers, "oauth": False, **common}
-    command = [server.get("command"), *list_of(server.get("args"))]
+    command = [server.get("command"), *as_list(server.get("args"))]
     return {
         "type": "local",
         "command": [str(word) for word in command],
-        "environment": object_of(server.get("env")),
+        "environment": as_object(server.get("env")),
         **common,
     }
 
 
-def _provider(rehearsal: str) -> Json:
+def _build_provider(rehearsal: str) -> Json:
     limit = {"context": 200_000, "output": 32_000}
     return {
         "npm": "@ai-sdk/openai-compatible",

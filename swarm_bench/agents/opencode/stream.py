@@ -5,31 +5,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarm_bench.agents.opencode.causes import BROKEN, FINAL, cause_of
+from swarm_bench.agents.opencode.causes import BROKEN, FINAL, find_cause
 from swarm_bench.agents.opencode.log import Log, read_log
-from swarm_bench.agents.opencode.settings import key_of, plain
+from swarm_bench.agents.opencode.settings import find_key, plain
 from swarm_bench.agents.reading.call_arguments import Commands
-from swarm_bench.agents.reading.endings import unless_refused
+from swarm_bench.agents.reading.endings import apply_refusal
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
-    amount_of,
-    clause_of,
-    count_of,
+    as_amount,
+    as_clause,
+    as_count,
+    as_list,
+    as_object,
+    as_text,
     events_in,
-    list_of,
-    object_of,
-    objects,
-    text_of,
+    read_objects,
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import Span, seconds_by_tool, tokens_by_tool, tokens_of
+from swarm_bench.agents.reading.tool_costs import Span, count_tokens, sum_seconds, tokens_by_tool
 from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
 
-_SHOWN = ("filePath", "pattern", "query", "command", "description")
+_SHOWN_ARGUMENTS = ("filePath", "pattern", "query", "command", "description")
 
 
 @dataclass
@@ -41,16 +41,16 @@ class Transcript:
     steps: list[Usage] = field(default_factory=list)
     costs: list[float | None] = field(default_factory=list)
     reason: str | None = None
-    """Of the last step; `None` while one is under way."""
+    """Why the last step ended; `None` while one is under way."""
     texts: list[str] = field(default_factory=list)
-    """Of the last step, unless it called tools."""
+    """Texts of the last step, unless it called tools."""
     earlier: str = ""
     """Text of the step before, if it was to be the last one."""
     at: float | None = None
     """When the last event was printed, in seconds of the epoch."""
     calls: list[str] = field(default_factory=list)
     spans: dict[str, Span] = field(default_factory=dict)
-    """By the index of the call among the calls."""
+    """Times of calls, by the index of the call."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
@@ -64,8 +64,8 @@ class Transcript:
 
     def add(self, printed: JsonObject) -> None:
         event = printed.value
-        part = object_of(event.get("part"))
-        moment = amount_of(event.get("timestamp"))
+        part = as_object(event.get("part"))
+        moment = as_amount(event.get("timestamp"))
         self.at = self.at if moment is None and self.at else (moment or 0) / 1000
         match event.get("type"):
             case "step_start":
@@ -73,16 +73,16 @@ class Transcript:
                 self.started, self.reason, self.error = True, None, None
                 self.texts.clear()
             case "text":
-                self.texts.append(text_of(part.get("text")) or "")
+                self.texts.append(as_text(part.get("text")) or "")
             case "tool_use":
-                self._tool(part)
+                self._add_tool(part)
             case "step_finish":
-                self.steps.append(usage_of(part))
-                self.costs.append(amount_of(part.get("cost")))
-                self.reason = text_of(part.get("reason")) or BROKEN[0]
+                self.steps.append(read_usage(part))
+                self.costs.append(as_amount(part.get("cost")))
+                self.reason = as_text(part.get("reason")) or BROKEN[0]
                 self.end = printed
             case "error":
-                self.error, self.end = object_of(event.get("error")), printed
+                self.error, self.end = as_object(event.get("error")), printed
 
     @property
     def text(self) -> str:
@@ -90,57 +90,57 @@ class Transcript:
         text = "\n\n".join(self.texts)
         return text if text.strip() else self.earlier
 
-    def _tool(self, part: Json) -> None:
+    def _add_tool(self, part: Json) -> None:
         self.started = True
         self.earlier = ""
         self.texts.clear()
-        name, state = text_of(part.get("tool")) or "unknown", object_of(part.get("state"))
-        self._result(str(len(self.calls)), name, state)
+        name, state = as_text(part.get("tool")) or "unknown", as_object(part.get("state"))
+        self._add_result(str(len(self.calls)), name, state)
         self.calls.append(name)
         if state.get("status") == "error":
             self.failures.append(name)
-            if "rejected permission" in (text_of(state.get("error")) or ""):
+            if "rejected permission" in (as_text(state.get("error")) or ""):
                 self.denials.append(name)
 
-    def _result(self, key: str, name: str, state: Json) -> None:
-        time = object_of(state.get("time"))
-        begin, end = amount_of(time.get("start")), amount_of(time.get("end"))
+    def _add_result(self, key: str, name: str, state: Json) -> None:
+        time = as_object(state.get("time"))
+        begin, end = as_amount(time.get("start")), as_amount(time.get("end"))
         if begin is not None and end is not None and end >= begin:
             self.spans[key] = Span(begin / 1000, end / 1000)
         failed = state.get("status") == "error"
-        result = state.get("error") if failed else _blocks(state)
-        self.result_tokens[key] = tokens_of(result)
-        self.answers.ask(key, name, state.get("input"))
-        self.commands.ask(name, state.get("input"))
-        self.answers.answer(key, result, failed=failed)
-        self.retrievals.ask(key, name, state.get("input"))
-        self.retrievals.answer(key, result, failed=failed)
+        result = state.get("error") if failed else _build_blocks(state)
+        self.result_tokens[key] = count_tokens(result)
+        self.answers.add_call(key, name, state.get("input"))
+        self.commands.add_call(name, state.get("input"))
+        self.answers.add_answer(key, result, failed=failed)
+        self.retrievals.add_call(key, name, state.get("input"))
+        self.retrievals.add_answer(key, result, failed=failed)
         self.asked_in[key] = len(self.steps) + 1
 
 
-def _blocks(state: Json) -> object:
+def _build_blocks(state: Json) -> object:
     """Return a result as its server gave it: the texts are the output, and all else is attached."""
-    output, attached = state.get("output"), list_of(state.get("attachments"))
-    kinds = [text_of(object_of(each).get("mime")) or "" for each in attached]
-    others = [{"type": kind.partition("/")[0]} for kind in kinds]
-    return [{"type": "text", "text": output}, *others] if others else output
+    output, attached = state.get("output"), as_list(state.get("attachments"))
+    kinds = [as_text(as_object(attachment).get("mime")) or "" for attachment in attached]
+    other_blocks = [{"type": kind.partition("/")[0]} for kind in kinds]
+    return [{"type": "text", "text": output}, *other_blocks] if other_blocks else output
 
 
-def outcome_of(exit: AgentExit) -> Outcome:
+def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
-    for printed in objects(exit.stdout):
+    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    for printed in read_objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
     last_text = transcript.text
-    judged = cause_of(
+    judgement = find_cause(
         exit, transcript.error, transcript.reason, log, text=last_text, at=transcript.at
     )
-    cause, detail = unless_refused(judged, exit, answered=bool(transcript.steps or last_text))
-    text = _answer(transcript, cause)
+    cause, detail = apply_refusal(judgement, exit, has_answered=bool(transcript.steps or last_text))
+    text = _find_answer(transcript, cause)
     started = transcript.started
     calls = {str(index): name for index, name in enumerate(transcript.calls)}
-    alone = log.exists and log.subagents == log.compactions == 0
+    is_alone = log.exists and log.subagents == log.compactions == 0
     last_failed = transcript.error is not None
     return Outcome(
         cause=cause,
@@ -150,107 +150,109 @@ def outcome_of(exit: AgentExit) -> Outcome:
         program_version=log.version,
         tool_calls=dict(Counter(transcript.calls)) if started else None,
         tool_failures=dict(Counter(transcript.failures)) if started else None,
-        tool_seconds=seconds_by_tool(calls, transcript.spans) if started else None,
+        tool_seconds=sum_seconds(calls, transcript.spans) if started else None,
         tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if started else None,
         tool_answers=transcript.answers.all() if started else None,
-        retrieved=_retrieved(transcript, exit) if started else None,
+        retrieved=_read_retrieved(transcript, exit) if started else None,
         permission_denials=dict(Counter(transcript.denials)) if started else None,
         retries=max(0, log.failed_requests - last_failed) if log.exists else None,
         compactions=log.compactions if log.exists else None,
         subagents=log.subagents if log.exists else None,
-        servers=_servers(exit.servers, transcript, log),
+        servers=_read_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
-        **_spent(transcript, cause, alone=alone),
+        **_sum_steps(transcript, cause, is_alone=is_alone),
         **transcript.commands.outcome_fields(started),
     )
 
 
-def _spent(transcript: Transcript, cause: Cause, *, alone: bool) -> dict[str, Any]:
+def _sum_steps(transcript: Transcript, cause: Cause, *, is_alone: bool) -> dict[str, Any]:
     """Return what the steps took; nothing for an answer whose step has no end, which says it."""
     if transcript.reason is None and cause is Cause.FINISHED:
         return {}
     usage = Usage.total(transcript.steps)
     return {
         "usage": usage,
-        "all_in": usage if alone else Usage(),
+        "all_in": usage if is_alone else Usage(),
         "turn_usage": tuple(transcript.steps) if transcript.started else None,
         "turns": len(transcript.steps) if transcript.started else None,
         "cost": total(transcript.costs) or None,  # 0 stands for a model without a price
     }
 
 
-def _retrieved(transcript: Transcript, exit: AgentExit) -> tuple[Retrieved, ...]:
-    ends = {call: span.end for call, span in transcript.spans.items()}
+def _read_retrieved(transcript: Transcript, exit: AgentExit) -> tuple[Retrieved, ...]:
+    end_times = {call: span.end for call, span in transcript.spans.items()}
     return transcript.retrievals.all(
         Timeline(
             turns=transcript.asked_in,
-            ends=ends,
+            end_times=end_times,
             usage=transcript.steps,
             started=exit.started,
         )
     )
 
 
-def activity_of(line: bytes) -> Activity | None:
+def read_activity(line: bytes) -> Activity | None:
     """Read events for the live view, which steps called tools, and which was the last."""
-    return Activity.joined(map(_activity, events_in(line)))
+    return Activity.joined(map(_read_event, events_in(line)))
 
 
-def _activity(event: Json) -> Activity | None:
-    part = object_of(event.get("part"))
+def _read_event(event: Json) -> Activity | None:
+    part = as_object(event.get("part"))
     match event.get("type"):
         case "tool_use":
-            return Activity(doing=_doing(part), over=False)
+            return Activity(doing=_describe_call(part), over=False)
         case "text":
             return Activity(doing="writing", over=False)
         case "step_finish":
             reason = part.get("reason")
             return Activity(
                 doing="working",
-                usage=usage_of(part),
-                request=text_of(part.get("messageID")),
+                usage=read_usage(part),
+                request=as_text(part.get("messageID")),
                 turns=int(reason == "tool-calls" or reason in BROKEN),
                 over=reason in FINAL,
             )
     return None
 
 
-def usage_of(part: Json) -> Usage:
+def read_usage(part: Json) -> Usage:
     """Read the tokens of a step. All are 0 when the provider sent none, and there is no total
     then."""
-    tokens = object_of(part.get("tokens"))
-    if not count_of(tokens.get("total")):
+    tokens = as_object(part.get("tokens"))
+    if not as_count(tokens.get("total")):
         return Usage()
-    cache = object_of(tokens.get("cache"))
-    written, thought = count_of(tokens.get("output")), count_of(tokens.get("reasoning"))
+    cache = as_object(tokens.get("cache"))
+    output, thought = as_count(tokens.get("output")), as_count(tokens.get("reasoning"))
     return Usage(
-        input=count_of(tokens.get("input")),
-        cache_read=count_of(cache.get("read")),
-        cache_create=count_of(cache.get("write")),
-        output=None if written is None or thought is None else written + thought,
+        input=as_count(tokens.get("input")),
+        cache_read=as_count(cache.get("read")),
+        cache_create=as_count(cache.get("write")),
+        output=None if output is None or thought is None else output + thought,
     )
 
 
-def _doing(part: Json) -> str:
-    arguments = object_of(object_of(part.get("state")).get("input"))
-    shown = next((text for name in _SHOWN if (text := text_of(arguments.get(name)))), "")
-    name = text_of(part.get("tool")) or "a tool"
-    return clause_of(f"{name} {shown}", 120) or "working"
+def _describe_call(part: Json) -> str:
+    arguments = as_object(as_object(part.get("state")).get("input"))
+    argument = next(
+        (text for name in _SHOWN_ARGUMENTS if (text := as_text(arguments.get(name)))), ""
+    )
+    name = as_text(part.get("tool")) or "a tool"
+    return as_clause(f"{name} {argument}", 120) or "working"
 
 
-def _answer(transcript: Transcript, cause: Cause) -> str | None:
+def _find_answer(transcript: Transcript, cause: Cause) -> str | None:
     """Join the texts of a last step that came to its end: before that they may be remarks on the
     way."""
     text = transcript.text
-    ended = transcript.error is None and transcript.reason not in (None, "tool-calls", *BROKEN)
-    counts = ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
+    has_ended = transcript.error is None and transcript.reason not in (None, "tool-calls", *BROKEN)
+    counts = has_ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
     return text if text.strip() and counts else None
 
 
-def _servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:
+def _read_servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:
     """Return the servers' statuses. OpenCode asks its model when every server has connected or
     failed; it names the failed."""
     if not (transcript.started and log.exists):
         return None
-    failed = {plain(name): log.unavailable.get(key_of(name)) for name in names}
+    failed = {plain(name): log.unavailable.get(find_key(name)) for name in names}
     return {name: status or "connected" for name, status in failed.items()}

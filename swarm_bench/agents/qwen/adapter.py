@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from swarm_bench.agents.qwen.stream import CHATS, outcome_of
+from swarm_bench.agents.qwen.stream import CHATS, read_outcome
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.agents.reading.plain_prompt import not_a_command
-from swarm_bench.agents.reading.trusted_servers import trusted
-from swarm_bench.agents.stream_json.stream import activity_of
+from swarm_bench.agents.reading.trusted_servers import trust_server
+from swarm_bench.agents.stream_json.stream import read_activity
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
 from swarm_bench.core.session.experiment import Program
@@ -95,23 +95,23 @@ class Qwen:
         inherit = () if request.rehearsal else (*CREDENTIALS, *PROXIES)
         return Launch(
             argv=(request.program or PROGRAM, *options),
-            env={**_environment(request), **_provider(request)},
+            env={**_build_environment(request), **_provider(request)},
             inherit=(*inherit, "QWEN_HOME") if request.inherit_settings else inherit,
             leaves=(CHATS,),
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        return outcome_of(exit)
+        return read_outcome(exit)
 
     def program(self, model: str | None) -> Program:
         """Identify the installed program. Raises `UsageError` when it is not on the PATH."""
         return installed(self.name, program=PROGRAM, tested=TESTED_VERSION, install=INSTALL)
 
 
-def _environment(request: AgentRequest) -> dict[str, str]:
+def _build_environment(request: AgentRequest) -> dict[str, str]:
     common = {
         "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(request.home / "settings.json"),
         # It would start itself a second time, and a signal would end the first one only.
@@ -134,21 +134,23 @@ def _environment(request: AgentRequest) -> dict[str, str]:
 
 def _provider(request: AgentRequest) -> dict[str, str]:
     if request.rehearsal is not None:
-        return _rehearsal(request.rehearsal)
+        return _build_rehearsal(request.rehearsal)
     # Left unset, it would be what a `.env` file of the workspace says.
     is_set = request.environment.get("OPENAI_BASE_URL")
     return {} if is_set else {"OPENAI_BASE_URL": DEFAULT_BASE_URL}
 
 
-def _rehearsal(address: str) -> dict[str, str]:
+def _build_rehearsal(address: str) -> dict[str, str]:
     return {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "rehearsal"}
 
 
 def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
     """Write the servers, and settings that come before the user's and the workspace's."""
     (request.home / "tmp").mkdir(exist_ok=True)
-    configured = {"mcpServers": {name: trusted(server) for name, server in servers.items()}}
-    settings = _pinned() if request.inherit_settings else {**_bare_settings(), **_pinned()}
+    configured = {"mcpServers": {name: trust_server(server) for name, server in servers.items()}}
+    settings = (
+        _build_pinned() if request.inherit_settings else {**_bare_settings(), **_build_pinned()}
+    )
     if request.rehearsal is not None:
         settings |= _rehearsal_settings(request.rehearsal)
     for name, content in (("servers.json", configured), ("settings.json", settings)):
@@ -158,7 +160,7 @@ def _write_files(request: AgentRequest, servers: dict[str, Any]) -> None:
 def _rehearsal_settings(address: str) -> dict[str, Any]:
     """Lead to the rehearsal server, and nowhere else: a provider, a log-in or variables in the
     user's own settings would come before the environment and the command line."""
-    environment = _rehearsal(address)
+    environment = _build_rehearsal(address)
     url, key = environment["OPENAI_BASE_URL"], environment["OPENAI_API_KEY"]
     model = {"id": REHEARSAL_MODEL, "baseUrl": url, "envKey": "OPENAI_API_KEY"}
     openai = "openai"
@@ -172,7 +174,7 @@ def _rehearsal_settings(address: str) -> dict[str, Any]:
     }
 
 
-def _pinned() -> dict[str, Any]:
+def _build_pinned() -> dict[str, Any]:
     """Return what is the same for everyone, also with the user's own settings."""
     return {
         "general": {"enableAutoUpdate": False, "preventSystemSleep": False},

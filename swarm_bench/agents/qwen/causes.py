@@ -3,19 +3,19 @@ of the answer and exit code 0; a used-up turn budget has no result event in any 
 
 import re
 
-from swarm_bench.agents.reading.api_errors import reason_of
+from swarm_bench.agents.reading.api_errors import find_reason
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
-    by_message,
     ending,
+    find_message_cause,
+    judge_missing_end,
     tail,
-    without_end,
 )
-from swarm_bench.agents.reading.json_lines import Json, clause_of, object_of, text_of
-from swarm_bench.agents.stream_json.failures import NO_RESULT, of_result
-from swarm_bench.agents.stream_json.failures import answer_of as _plain_answer_of
+from swarm_bench.agents.reading.json_lines import Json, as_clause, as_object, as_text
+from swarm_bench.agents.stream_json.failures import NO_RESULT, judge_result
+from swarm_bench.agents.stream_json.failures import find_answer as _plain_answer_of
 from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
@@ -43,59 +43,63 @@ _STDERR_BYTES = 64 * 1024
 _MESSAGE_FIELDS = ("result", "subtype")
 
 
-def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
+def find_cause(exit: AgentExit, transcript: Transcript) -> Ending:
     """Return the cause, and a sentence on a failure."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], None
     if transcript.last is None:
-        return _without_result(exit, transcript)
+        return _judge_missing_result(exit, transcript)
     result = transcript.last.value
-    if _failed(result):
-        fields = (object_of(result.get("error")).get("message"), *map(result.get, _MESSAGE_FIELDS))
-        message = next(filter(None, map(text_of, fields)), "")
-        return _failure(message), clause_of(message)
-    answer = text_of(result.get("result"))
+    if _has_failed(result):
+        fields = (as_object(result.get("error")).get("message"), *map(result.get, _MESSAGE_FIELDS))
+        message = next(filter(None, map(as_text, fields)), "")
+        return _find_failure(message), as_clause(message)
+    answer = as_text(result.get("result"))
     if answer is None and not transcript.text:
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if answer and _ERROR_ANSWER.fullmatch(answer):
         message = answer[answer.rindex("[API Error: ") :]
-        return _failure(message), clause_of(message)
-    return of_result(exit, transcript, next(reversed(_stderr(exit)), None))
+        return _find_failure(message), as_clause(message)
+    return judge_result(exit, transcript, next(reversed(_read_stderr(exit)), None))
 
 
-def answer_of(transcript: Transcript, cause: Cause) -> str | None:
+def find_answer(transcript: Transcript, cause: Cause) -> str | None:
     """Return the answer, which may have an error in its place."""
     result = transcript.last.value if transcript.last else {}
-    answer = None if _failed(result) else _plain_answer_of(transcript, cause)
+    answer = None if _has_failed(result) else _plain_answer_of(transcript, cause)
     return None if answer is None or _ERROR_ANSWER.fullmatch(answer) else answer
 
 
-def _failed(result: Json) -> bool:
+def _has_failed(result: Json) -> bool:
     return result.get("is_error") is True or result.get("subtype", "success") != "success"
 
 
-def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
+def _judge_missing_result(exit: AgentExit, transcript: Transcript) -> Ending:
     if exit.returncode == _TURN_LIMIT_CODE:
         return Cause.MAX_TURNS, None
     if exit.stdout.stat().st_size == 0:
-        unready = exit.returncode == 1 and any(map(_NO_LOGIN.match, _stderr(exit)[-3:]))
-        return Cause.NOT_AUTHORIZED if unready else Cause.NO_OUTPUT, _ending(exit)
+        unready = exit.returncode == 1 and any(map(_NO_LOGIN.match, _read_stderr(exit)[-3:]))
+        return Cause.NOT_AUTHORIZED if unready else Cause.NO_OUTPUT, _describe_ending(exit)
     if exit.returncode != 0:
-        return Cause.EXIT_CODE, _ending(exit)
-    began = transcript.has_events
-    lost = without_end(exit, transcript.text, began=began, end="result", missing=NO_RESULT)
-    return lost or (Cause.UNREADABLE_OUTPUT, NO_RESULT)
+        return Cause.EXIT_CODE, _describe_ending(exit)
+    has_events = transcript.has_events
+    judgement = judge_missing_end(
+        exit, transcript.text, has_events=has_events, end="result", missing=NO_RESULT
+    )
+    return judgement or (Cause.UNREADABLE_OUTPUT, NO_RESULT)
 
 
-def _failure(message: str) -> Cause:
-    return by_message(_MESSAGES, message) or reason_of(message, unknown=Cause.ERROR_RESULT)
+def _find_failure(message: str) -> Cause:
+    return find_message_cause(_MESSAGES, message) or find_reason(
+        message, unknown=Cause.ERROR_RESULT
+    )
 
 
-def _ending(exit: AgentExit) -> str:
+def _describe_ending(exit: AgentExit) -> str:
     """Return the exit code, and the last line of standard error that is no noise."""
-    return ending(exit.returncode, next(reversed(_stderr(exit)), None))
+    return ending(exit.returncode, next(reversed(_read_stderr(exit)), None))
 
 
-def _stderr(exit: AgentExit) -> list[str]:
+def _read_stderr(exit: AgentExit) -> list[str]:
     lines = tail(exit.stderr, _STDERR_BYTES).splitlines()
     return [line for line in lines if line.strip() and not line.startswith(_NOISE)]

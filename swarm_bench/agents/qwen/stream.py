@@ -7,28 +7,28 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents.qwen.causes import answer_of, cause_of
-from swarm_bench.agents.reading.endings import unless_refused
+from swarm_bench.agents.qwen.causes import find_answer, find_cause
+from swarm_bench.agents.reading.endings import apply_refusal
 from swarm_bench.agents.reading.json_lines import (
     Json,
-    amount_of,
-    clause_of,
-    count_of,
-    list_of,
-    object_of,
-    objects,
-    text_of,
+    as_amount,
+    as_clause,
+    as_count,
+    as_list,
+    as_object,
+    as_text,
+    read_objects,
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import (
     Span,
-    before,
-    moment_of,
-    seconds_by_tool,
+    count_tokens,
+    make_span_until,
+    parse_time,
+    sum_seconds,
     tokens_by_tool,
-    tokens_of,
 )
 from swarm_bench.agents.stream_json.transcript import Transcript, servers_of, tools_of
 from swarm_bench.agents.stream_json.transcript import usage_of as claude_usage_of
@@ -49,48 +49,48 @@ class _ChatFigures:
     """Results as the model got them; `None` for one that is not text alone."""
 
 
-def outcome_of(exit: AgentExit) -> Outcome:
+def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
-    for printed in objects(exit.stdout):
+    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    for printed in read_objects(exit.stdout):
         transcript.add(printed)
     result = transcript.last.value if transcript.last else {}
     init = transcript.init or {}
-    shown = transcript.has_events
-    requests = tuple(_answered(transcript).values())
-    usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
-    answered = bool(requests or transcript.text)
-    cause, detail = unless_refused(cause_of(exit, transcript), exit, answered=answered)
-    chats = _figures_in(exit.home) if shown else None
+    has_events = transcript.has_events
+    requests = tuple(_read_requests(transcript).values())
+    usage = read_usage(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
+    has_answered = bool(requests or transcript.text)
+    cause, detail = apply_refusal(find_cause(exit, transcript), exit, has_answered=has_answered)
+    chats = _figures_in(exit.home) if has_events else None
     return Outcome(
         cause=cause,
         detail=detail,
-        text=answer_of(transcript, cause),
+        text=find_answer(transcript, cause),
         usage=usage,
         all_in=usage if result else Usage(),
-        turn_usage=requests if shown else None,
-        turns=_turns(result, cause, requests) if shown else None,
-        duration_ms=amount_of(result.get("duration_ms")),
-        api_ms=amount_of(result.get("duration_api_ms")) or None,
+        turn_usage=requests if has_events else None,
+        turns=_count_turns(result, cause, requests) if has_events else None,
+        duration_ms=as_amount(result.get("duration_ms")),
+        api_ms=as_amount(result.get("duration_api_ms")) or None,
         model=transcript.answering_model,
-        program_version=clause_of(init.get("qwen_code_version")),
-        tool_calls=dict(Counter(transcript.calls.values())) if shown else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if shown else None,
-        tool_unanswered=dict(Counter(transcript.unanswered.values())) if shown else None,
-        tool_seconds=None if chats is None else seconds_by_tool(transcript.calls, chats.spans),
+        program_version=as_clause(init.get("qwen_code_version")),
+        tool_calls=dict(Counter(transcript.calls.values())) if has_events else None,
+        tool_failures=dict(Counter(transcript.failures.values())) if has_events else None,
+        tool_unanswered=dict(Counter(transcript.unanswered_calls.values())) if has_events else None,
+        tool_seconds=None if chats is None else sum_seconds(transcript.calls, chats.spans),
         tool_result_tokens=_result_tokens(transcript, chats),
-        tool_answers=transcript.answers.all() if shown else None,
-        retrieved=_retrieved(transcript, chats, exit) if shown else None,
-        permission_denials=_denials(result) if result else None,
-        subagents=_subagents(transcript) if shown else None,
+        tool_answers=transcript.answers.all() if has_events else None,
+        retrieved=_read_retrieved(transcript, chats, exit) if has_events else None,
+        permission_denials=_count_denials(result) if result else None,
+        subagents=_count_subagents(transcript) if has_events else None,
         servers=servers_of(init),
         tools_offered=tools_of(init),
         payload=transcript.last.raw if transcript.last else None,
-        **transcript.commands.outcome_fields(shown),
+        **transcript.commands.outcome_fields(has_events),
     )
 
 
-def usage_of(usage: Usage) -> Usage:
+def read_usage(usage: Usage) -> Usage:
     """Split off what was cached: `input_tokens` include what was read from a cache, and what was
     written to one, of which there is no figure."""
     prompt, cached, output = usage.input, usage.cache_read, usage.output
@@ -101,17 +101,17 @@ def usage_of(usage: Usage) -> Usage:
     return Usage(input=prompt - cached, cache_read=cached, cache_create=0, output=output)
 
 
-def _answered(transcript: Transcript) -> dict[str, Usage]:
+def _read_requests(transcript: Transcript) -> dict[str, Usage]:
     """Return the tokens per request. A text before a call is an event of its own, with zeros for
     figures."""
-    requests = {key: usage_of(usage) for key, usage in transcript.requests.items()}
+    requests = {key: read_usage(usage) for key, usage in transcript.requests.items()}
     return {key: usage for key, usage in requests.items() if usage != Usage()}
 
 
-def _turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | None:
+def _count_turns(result: Json, cause: Cause, requests: tuple[Usage, ...]) -> int | None:
     """Return its own figure, which counts a request that failed too, or else the answered
     requests."""
-    stated = count_of(result.get("num_turns"))
+    stated = as_count(result.get("num_turns"))
     return len(requests) if stated is None or cause is not Cause.FINISHED else stated
 
 
@@ -121,15 +121,15 @@ def _figures_in(home: Path | None) -> _ChatFigures | None:
         return None
     figures = _ChatFigures()
     for entry in entries:
-        event = object_of(object_of(entry.get("systemPayload")).get("uiEvent"))
-        milliseconds = amount_of(event.get("duration_ms"))
+        event = as_object(as_object(entry.get("systemPayload")).get("uiEvent"))
+        milliseconds = as_amount(event.get("duration_ms"))
         if event.get("event.name") == "qwen-code.tool_call" and milliseconds is not None:
-            span = before(moment_of(event.get("event.timestamp")), milliseconds / 1000)
+            span = make_span_until(parse_time(event.get("event.timestamp")), milliseconds / 1000)
             if span is not None:
-                figures.spans[text_of(event.get("call_id")) or ""] = span
+                figures.spans[as_text(event.get("call_id")) or ""] = span
         if entry.get("type") == "tool_result":
-            key = text_of(object_of(entry.get("toolCallResult")).get("callId"))
-            parts = object_of(entry.get("message")).get("parts")
+            key = as_text(as_object(entry.get("toolCallResult")).get("callId"))
+            parts = as_object(entry.get("message")).get("parts")
             figures.texts[key or ""] = answer_text(parts)
     return figures
 
@@ -137,31 +137,31 @@ def _figures_in(home: Path | None) -> _ChatFigures | None:
 def _result_tokens(transcript: Transcript, chats: _ChatFigures | None) -> dict[str, int] | None:
     if chats is None:
         return None
-    counts = {key: tokens_of(chats.texts.get(key)) for key in transcript.result_tokens}
+    counts = {key: count_tokens(chats.texts.get(key)) for key in transcript.result_tokens}
     return tokens_by_tool(transcript.calls, counts)
 
 
-def _retrieved(
+def _read_retrieved(
     transcript: Transcript, chats: _ChatFigures | None, exit: AgentExit
 ) -> tuple[Retrieved, ...]:
     chats = chats or _ChatFigures()
-    answered = _answered(transcript)
+    requests = _read_requests(transcript)
     return transcript.retrievals.all(
         Timeline(
-            turns=transcript.turns_of(answered),
-            ends={call: span.end for call, span in chats.spans.items()},
-            usage=tuple(answered.values()),
+            turns=transcript.number_turns(requests),
+            end_times={call: span.end for call, span in chats.spans.items()},
+            usage=tuple(requests.values()),
             started=exit.started,
         ),
         chats.texts,
     )
 
 
-def _subagents(transcript: Transcript) -> int:
+def _count_subagents(transcript: Transcript) -> int:
     started = Counter(transcript.calls.values()) - Counter(transcript.failures.values())
     return started["agent"]
 
 
-def _denials(result: Json) -> dict[str, int]:
-    refused = map(object_of, list_of(result.get("permission_denials")))
-    return dict(Counter(text_of(denial.get("tool_name")) or "unknown" for denial in refused))
+def _count_denials(result: Json) -> dict[str, int]:
+    refused = map(as_object, as_list(result.get("permission_denials")))
+    return dict(Counter(as_text(denial.get("tool_name")) or "unknown" for denial in refused))

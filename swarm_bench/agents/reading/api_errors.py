@@ -64,14 +64,14 @@ def api_error(message: str, status: int | None = None) -> Cause | None:
     return refusal_in_text(message, status).cause
 
 
-def reason_of(
+def find_reason(
     message: str | None, status: int | None = None, *, unknown: Cause = Cause.PROVIDER_FAILED
 ) -> Cause:
     """Return what a message means in which a program says itself that its model did not answer:
     `unknown`, where it names no reason that a provider has."""
     if status is None and (not message or _OF_TOOLS.match(message)):
         return Cause.ERROR_RESULT
-    return _named(message or "", status) or unknown
+    return _find_named_cause(message or "", status) or unknown
 
 
 def refused_before(log: str, printed: str) -> Cause | None:
@@ -81,30 +81,30 @@ def refused_before(log: str, printed: str) -> Cause | None:
     if (cause := last_error(log) or last_error(printed)) is not None:
         return cause
     line = log.strip()
-    return None if "\n" in line or _OF_TOOLS.match(line) else _named(line, None)
+    return None if "\n" in line or _OF_TOOLS.match(line) else _find_named_cause(line, None)
 
 
 def last_error(log: str) -> Cause | None:
     """Return what the errors mean that stand last in a log; `None` when none is a provider's."""
     log = log[-_LAST:]
-    begins = [line.start() for line in _ERROR_LINE.finditer(log)]
-    for begin, end in reversed(list(pairwise([*begins, len(log)]))):
+    starts = [line.start() for line in _ERROR_LINE.finditer(log)]
+    for begin, end in reversed(list(pairwise([*starts, len(log)]))):
         message = log[begin:end].lstrip("[( ")
-        if not _OF_TOOLS.match(message) and (cause := _named(message, None)) is not None:
+        if not _OF_TOOLS.match(message) and (cause := _find_named_cause(message, None)) is not None:
             return cause
     return None
 
 
-def _named(message: str, status: int | None) -> Cause | None:
+def _find_named_cause(message: str, status: int | None) -> Cause | None:
     """Return the reason that a message names: by its words, or because it begins as a refusal."""
     refusal = refusal_in_text(message, status)
     unknown = refusal.cause is Cause.PROVIDER_FAILED and not refusal.passes
-    begins = _IS_REFUSAL.match(message) and not message.startswith("{")
-    named = begins or _UNREACHED.search(message) or not unknown
-    return refusal.cause if status is not None or named else None
+    is_refusal = _IS_REFUSAL.match(message) and not message.startswith("{")
+    is_named = is_refusal or _UNREACHED.search(message) or not unknown
+    return refusal.cause if status is not None or is_named else None
 
 
 def last_refusal(log: str) -> str | None:
     """Return a log from its last line on that begins as a provider's refusal does."""
-    begins = [line.start() for line in _LINE.finditer(log)]
-    return log[begins[-1] : begins[-1] + _LONGEST] if begins else None
+    starts = [line.start() for line in _LINE.finditer(log)]
+    return log[starts[-1] : starts[-1] + _LONGEST] if starts else None

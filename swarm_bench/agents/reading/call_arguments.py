@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from swarm_bench.agents.reading.json_lines import object_of, text_of
+from swarm_bench.agents.reading.json_lines import as_object, as_text
 
 MAX_ENTRIES = 1_000
 """Different commands, and different paths, of an agent that are examined."""
@@ -28,24 +28,24 @@ class Commands:
         self._lines: dict[str, None] = {}
         self._paths: dict[str, None] = {}
 
-    def ask(self, tool: str, arguments: object) -> None:
+    def add_call(self, tool: str, arguments: object) -> None:
         """Note what a call names."""
-        values = object_of(arguments)
+        values = as_object(arguments)
         for key in filter(values.__contains__, _COMMAND):
             _note(self._lines, _lines(values[key]))
         if tool.replace("_", "").lower() not in _WRITING:
             for key in filter(values.__contains__, _PATH):
                 _note(self._paths, _texts(values[key]))
 
-    def outcome_fields(self, shown: bool) -> dict[str, Any]:
+    def outcome_fields(self, has_events: bool) -> dict[str, Any]:
         """Return command lines of shells, and files and folders that were read or searched, as
-        fields of an outcome; missing where no calls are `shown`."""
-        if not shown:
+        fields of an outcome; missing where there are no events (`has_events`)."""
+        if not has_events:
             return {}
         return {"commands": tuple(self._lines), "paths": tuple(self._paths)}
 
 
-def limited(texts: Iterable[str]) -> tuple[str, ...]:
+def limit_texts(texts: Iterable[str]) -> tuple[str, ...]:
     """Cut the texts, and their number, to what is examined."""
     entries: dict[str, None] = {}
     _note(entries, texts)
@@ -66,4 +66,4 @@ def _lines(value: object) -> list[str]:
 
 def _texts(value: object) -> list[str]:
     items = value if isinstance(value, list) else [value]
-    return [text for item in items if (text := text_of(item)) is not None]
+    return [text for item in items if (text := as_text(item)) is not None]

@@ -27,7 +27,7 @@ _MARK = re.compile(
 """A time of day, an address in memory, a number of who answered."""
 _TOKEN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/]{10,200}={0,2}(?![\w+/=-]|\.\w)")
 _CHANGES = 0.35
-"""Of the places between two characters of a random token: in names it is fewer."""
+"""Share of the places between two characters of a random token: in names it is fewer."""
 _LOCATES = re.compile(
     r"[/\\]|\w\.[A-Za-z]\w{0,5}\b|\blines? \d|:\d|^[ \t]|^\d+[\t:|]|[;{}]$|^\w+(?:: ?\w+)? ?= |^@|"
     r"^(?:export |public |private |static |async |pub )*"
@@ -41,25 +41,25 @@ _GENERIC = frozenset(
 """Words that stand in an answer whatever is asked, so one of them alone is no echo."""
 
 
-def without_marks(text: str) -> str:
+def remove_marks(text: str) -> str:
     """Remove what is of the call from an answer that names no place; another one stays, since
     what looks like a mark may be what was found."""
-    bare = _TOKEN.sub(_unless_random, _MARK.sub("", text))
-    is_json = bare[:1] in ("{", "[")
-    return text if _LOCATES.search(bare[1:-1] if is_json else bare) else bare
+    stripped = _TOKEN.sub(_unless_random, _MARK.sub("", text))
+    is_json = stripped[:1] in ("{", "[")
+    return text if _LOCATES.search(stripped[1:-1] if is_json else stripped) else stripped
 
 
-def without_question(text: str, asked: Sequence[str]) -> str:
+def remove_question(text: str, questions: Sequence[str]) -> str:
     """Remove the whole question from wherever an answer that names no place repeats it, but not
     where it is all of the answer."""
     if _LOCATES.search(text):
         return text
-    bare = text
-    for terms in sorted((each.split() for each in asked), key=len, reverse=True):
+    stripped = text
+    for terms in sorted((question.split() for question in questions), key=len, reverse=True):
         if terms and (len(terms) > 1 or (terms[0] not in _GENERIC and len(terms[0]) > 2)):
             phrase = r"[\W_]{1,3}".join(map(re.escape, terms))
-            bare = re.sub(rf"(?<![^\W_]){phrase}(?![^\W_])", "", bare, flags=re.IGNORECASE)
-    return bare if re.search(r"\w", bare) else text
+            stripped = re.sub(rf"(?<![^\W_]){phrase}(?![^\W_])", "", stripped, flags=re.IGNORECASE)
+    return stripped if re.search(r"\w", stripped) else text
 
 
 def _unless_random(match: re.Match[str]) -> str:
@@ -71,7 +71,11 @@ def _is_random(token: str) -> bool:
     of characters that hardly repeat."""
     if re.fullmatch(r"[A-Za-z]+(?:/[A-Za-z0-9]+)+", token) and not re.search(r"\d[A-Za-z]", token):
         return False  # a path
-    kinds = ["d" if it.isdigit() else "u" if it.isupper() else "l" for it in token]
-    changes = sum(this != after for this, after in zip(kinds, kinds[1:], strict=False))
+    kinds = [
+        "d" if character.isdigit() else "u" if character.isupper() else "l" for character in token
+    ]
+    changes = sum(this != following for this, following in zip(kinds, kinds[1:], strict=False))
     digits = len(re.findall(r"\d+", token))
-    return (digits > 1 and any(it.isalpha() for it in token)) or changes >= _CHANGES * len(token)
+    return (
+        digits > 1 and any(character.isalpha() for character in token)
+    ) or changes >= _CHANGES * len(token)

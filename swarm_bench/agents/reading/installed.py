@@ -17,7 +17,7 @@ from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import writable
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.processes.trees import FAMILY
-from swarm_bench.runtime.untrusted import opened
+from swarm_bench.runtime.untrusted import open_untrusted
 
 PROXIES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY",
@@ -46,11 +46,11 @@ def installed(name: str, *, program: str, tested: str, install: str) -> Program:
             f"install it with `{install}`"
         )
     path = str(Path(location).absolute())  # an agent starts in another folder; no link is followed
-    answer = ask([path, "--version"], VERSION_SECONDS)
+    answer = ask_program([path, "--version"], VERSION_SECONDS)
     match = _VERSION.search(answer.stdout)
     if answer.code != 0 or match is None:
         raise UsageError(
-            f"`{program} --version`, run in an empty home folder, {answer.story}; "
+            f"`{program} --version`, run in an empty home folder, {answer.description}; "
             f"fix the installation at {path}, or install it again with `{install}`"
         )
     return Program(name=name, version=match.group(), path=path, tested=tested)
@@ -64,11 +64,11 @@ class ProgramAnswer:
     """`None` when it could not be started or was stopped."""
     stdout: str
     stderr: str
-    story: str
+    description: str
     """What happened, as a clause after the command."""
 
 
-def ask(argv: Sequence[str], timeout: float) -> ProgramAnswer:
+def ask_program(argv: Sequence[str], timeout: float) -> ProgramAnswer:
     """Run a program for its answer, at most `timeout` seconds. It writes nothing into the user's
     home, and reads nothing there; what it started is stopped with it."""
     with temporary() as folder:
@@ -76,23 +76,30 @@ def ask(argv: Sequence[str], timeout: float) -> ProgramAnswer:
         try:
             code = _run(argv, home, timeout)
         except OSError as error:
-            story = f"could not be started ({error.strerror})"
-            return ProgramAnswer(code=None, stdout="", stderr="", story=story)
-        stdout, stderr = _text(home / "stdout"), _text(home / "stderr")
+            description = f"could not be started ({error.strerror})"
+            return ProgramAnswer(code=None, stdout="", stderr="", description=description)
+        stdout, stderr = _read_text(home / "stdout"), _read_text(home / "stderr")
     if code is None:
-        story = f"did not end within {timeout:.0f} seconds"
+        description = f"did not end within {timeout:.0f} seconds"
     else:
         lines = [line.strip() for line in (stderr + stdout).splitlines() if line.strip()]
         first = (lines or ["nothing"])[0]
-        story = f"ended with exit code {code} and printed {first!r:.200}"
-    return ProgramAnswer(code=code, stdout=stdout, stderr=stderr, story=story)
+        description = f"ended with exit code {code} and printed {first!r:.200}"
+    return ProgramAnswer(code=code, stdout=stdout, stderr=stderr, description=description)
 
 
 def _run(argv: Sequence[str], home: Path, timeout: float) -> int | None:
     """Return the exit code; `None` when the program was stopped."""
-    own = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-    env = {**small_environment(os.environ), **dict.fromkeys(own, str(home))}
-    with FAMILY.planted(str(home)):  # or an end of another tree might take the exit code
+    home_variables = (
+        "HOME",
+        "TMPDIR",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_STATE_HOME",
+        "XDG_CACHE_HOME",
+    )
+    env = {**small_environment(os.environ), **dict.fromkeys(home_variables, str(home))}
+    with FAMILY.hold_tree(str(home)):  # or an end of another tree might take the exit code
         # Files and no pipes: what the program leaves running may hold a pipe open for ever.
         with writable(home / "stdout", "wb") as stdout, writable(home / "stderr", "wb") as stderr:
             process = subprocess.Popen(
@@ -114,6 +121,6 @@ def _run(argv: Sequence[str], home: Path, timeout: float) -> int | None:
             process.wait()
 
 
-def _text(path: Path) -> str:
-    with opened(path) as file:
+def _read_text(path: Path) -> str:
+    with open_untrusted(path) as file:
         return plain_text(file.read(10_000))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.agents.reading.terminal import plain
-from swarm_bench.runtime.untrusted import opened
+from swarm_bench.agents.reading.terminal import strip_formatting
+from swarm_bench.runtime.untrusted import open_untrusted
 
 Json = dict[str, Any]
 
@@ -45,21 +45,21 @@ class JsonObject:
     raw: bytes
 
 
-def objects(path: Path) -> Iterator[JsonObject]:
+def read_objects(path: Path) -> Iterator[JsonObject]:
     """Yield the JSON objects of a file in their order; what is no JSON is passed over.
 
     In a file of more than 16 MiB each object must be on a line of its own.
     """
-    with opened(path) as file:
-        whole = file.read(MAX_WHOLE_BYTES + 1)
-        if len(whole) <= MAX_WHOLE_BYTES:
-            yield from in_text(whole)
+    with open_untrusted(path) as file:
+        data = file.read(MAX_WHOLE_BYTES + 1)
+        if len(data) <= MAX_WHOLE_BYTES:
+            yield from parse_objects(data)
             return
         file.seek(0)
         noise = 0
         for line in file:
             item = None
-            for item in in_text(line):
+            for item in parse_objects(line):
                 yield item
             noise += item is None and line.lstrip()[:1] in (b"{", b"[")
             if noise > MAX_NOISE:
@@ -68,18 +68,18 @@ def objects(path: Path) -> Iterator[JsonObject]:
 
 def events_in(line: bytes) -> Iterator[Json]:
     """Yield the objects of one line that say what kind of event they are."""
-    return (item.value for item in in_text(line) if isinstance(item.value.get("type"), str))
+    return (item.value for item in parse_objects(line) if isinstance(item.value.get("type"), str))
 
 
 def may_end_document(line: bytes) -> bool:
     """Tell whether a document that is spread over lines may end with this one."""
-    return len(line) < 100 and plain(line).rstrip() in (b"}", b"]")
+    return len(line) < 100 and strip_formatting(line).rstrip() in (b"}", b"]")
 
 
 def broken_off(data: bytes) -> str | None:
     """Return an object or array that begins a line, the last one or the first, and breaks off at
     the end of an output; `None` without one."""
-    text = plain(data).decode("utf-8", "replace").rstrip("\r\n")
+    text = strip_formatting(data).decode("utf-8", "replace").rstrip("\r\n")
     last = _next_begin(text, text.rfind("\n") if "\n" in text else 0)
     for start in dict.fromkeys((last, _next_begin(text, 0))):
         try:
@@ -93,36 +93,38 @@ def broken_off(data: bytes) -> str | None:
     return None
 
 
-def in_text(data: bytes) -> Iterator[JsonObject]:
+def parse_objects(data: bytes) -> Iterator[JsonObject]:
     """Yield the objects that begin a line or follow one there, also inside of one array."""
     # surrogateescape, so that the raw bytes can be given back as they were.
-    text = plain(data).decode("utf-8", "surrogateescape")
-    for value, begin, end in _values(text, _IN_ARRAY):
+    text = strip_formatting(data).decode("utf-8", "surrogateescape")
+    for value, begin, end in _parse_values(text, _IN_ARRAY):
         if isinstance(value, dict):
             raw = text[begin:end].encode("utf-8", "surrogateescape")
             yield JsonObject(value=value, raw=raw)
 
 
-def documents(data: bytes) -> list[Any]:
+def parse_documents(data: bytes) -> list[Any]:
     """Return the JSON documents of an output: all of it, or else those between its other lines,
     where a list without objects counts only if there is nothing else."""
-    text = plain(data).decode("utf-8", "surrogateescape")
+    text = strip_formatting(data).decode("utf-8", "surrogateescape")
     with suppress(ValueError, RecursionError):
         return [_DECODER.decode(text.strip("\ufeff \t\r\n"))]
-    whole = [value for value, _, end in _values(text, _BETWEEN) if _END.match(text, end)]
-    return [value for value in whole if isinstance(value, dict) or _has_objects(value)] or whole
+    candidates = [value for value, _, end in _parse_values(text, _BETWEEN) if _END.match(text, end)]
+    return [
+        value for value in candidates if isinstance(value, dict) or _has_objects(value)
+    ] or candidates
 
 
 def _has_objects(values: list[Any]) -> bool:
     return any(isinstance(value, dict | list) for value in values)
 
 
-def _values(text: str, between: re.Pattern[str]) -> Iterator[tuple[Any, int, int]]:
+def _parse_values(text: str, between: re.Pattern[str]) -> Iterator[tuple[Any, int, int]]:
     """Yield objects and arrays that begin a line, or follow one after what may stand between them;
     each with its beginning and its end."""
     position, noise, tried = _next_begin(text, 0), 0, 0
     while position < len(text) and noise <= MAX_NOISE and tried <= _MAX_TRIED * len(text):
-        begin = _past(between, text, position)
+        begin = _skip(between, text, position)
         value = None
         try:
             value, end = _DECODER.raw_decode(text, begin)
@@ -132,7 +134,7 @@ def _values(text: str, between: re.Pattern[str]) -> Iterator[tuple[Any, int, int
             tried += len(text) - begin
         if isinstance(value, dict | list):
             yield value, begin, end
-            position = _past(between, text, end)
+            position = _skip(between, text, end)
             if text[position : position + 1] not in ("{", "["):
                 position = _next_begin(text, position)
         else:
@@ -140,7 +142,7 @@ def _values(text: str, between: re.Pattern[str]) -> Iterator[tuple[Any, int, int
             position = _next_begin(text, begin + 1)
 
 
-def _past(pattern: re.Pattern[str], text: str, position: int) -> int:
+def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
     match = pattern.match(text, position)
     return match.end() if match else position
 
@@ -158,20 +160,20 @@ def _no_number(_text: str) -> None:
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
-def text_of(value: object) -> str | None:
+def as_text(value: object) -> str | None:
     """Return a string that can be written as UTF-8, or `None`."""
     if not isinstance(value, str):
         return None
     return value if value.isascii() else _SURROGATES.sub("\ufffd", value)
 
 
-def clause_of(value: object, limit: int = 300) -> str | None:
+def as_clause(value: object, limit: int = 300) -> str | None:
     """Put a string on one line, and cut it; `None` when it is empty or no string."""
-    line = " ".join((text_of(value) or "").split())
+    line = " ".join((as_text(value) or "").split())
     return (line if len(line) <= limit else line[: limit - 1] + "…") or None
 
 
-def count_of(value: object) -> int | None:
+def as_count(value: object) -> int | None:
     """Return a number of things, or `None` for whatever else stands there."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -180,18 +182,18 @@ def count_of(value: object) -> int | None:
     return value
 
 
-def amount_of(value: object) -> float | None:
+def as_amount(value: object) -> float | None:
     """Return a figure of at least 0, or `None` for whatever else stands there."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= MAX_FIGURE else None
 
 
-def object_of(value: object) -> Json:
+def as_object(value: object) -> Json:
     """Return the object, or an empty one for whatever else stands there."""
     return value if isinstance(value, dict) else {}
 
 
-def list_of(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """Return the list, or an empty one for whatever else stands there."""
     return value if isinstance(value, list) else []

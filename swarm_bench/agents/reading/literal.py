@@ -10,17 +10,17 @@ DOLLAR = f"${{{UNSET}:-$}}"
 """Stands for a `$` where a program fills in variables once: what comes out is not looked at."""
 
 
-def literal(value: str) -> str:
+def escape(value: str) -> str:
     """Protect a value from a program that fills in variables."""
     return value.replace("$", DOLLAR)
 
 
-def mapped(value: Any, change: Callable[[str], str]) -> Any:
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Change every text in lists and objects, but for the keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [mapped(item, change) for item in value]
+        return [map_texts(item, change) for item in value]
     if isinstance(value, dict):
-        return {key: mapped(item, change) for key, item in value.items()}
+        return {key: map_texts(item, change) for key, item in value.items()}
     return value

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Self
 
-from swarm_bench.agents.reading.json_lines import text_of
+from swarm_bench.agents.reading.json_lines import as_text
 from swarm_bench.core.outcome import AgentExit, Retrieved, Usage
 from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references.marking import end_of_mark
@@ -22,7 +22,7 @@ MAX_ALL_MENTIONS = 50_000
 MAX_LENGTH = 300
 """Characters of a mention; a longer one is no path."""
 MAX_CHARACTERS = 1 << 20
-"""Of a call's arguments and result that are looked at."""
+"""Characters of a call's arguments and result that are examined."""
 _WORD = re.compile(rf"[^{STOPS}?]+")
 _FORGE = re.compile(r"(?!https?:)|.*/(?:blob|tree|raw|src|edit)/")
 """Addresses that may be of files of a repository."""
@@ -38,16 +38,16 @@ class Timeline:
 
     turns: Mapping[str, int] = field(default_factory=dict)
     """Request of the main conversation that made the call, from 1."""
-    ends: Mapping[str, float] = field(default_factory=dict)
+    end_times: Mapping[str, float] = field(default_factory=dict)
     """When the result came, in seconds of the epoch."""
     usage: Sequence[Usage] = ()
-    """Of the requests of the main conversation."""
+    """Tokens of the requests of the main conversation."""
     started: datetime | None = None
     """When the process was started."""
 
     def seconds(self, call: str) -> float | None:
         """Return the seconds from the start to the result."""
-        end = self.ends.get(call)
+        end = self.end_times.get(call)
         if end is None or self.started is None:
             return None
         seconds = end - self.started.timestamp()
@@ -74,16 +74,16 @@ class Retrievals:
         self._room = MAX_ALL_MENTIONS
 
     @classmethod
-    def of(cls, exit: AgentExit) -> Self:
+    def start(cls, exit: AgentExit) -> Self:
         """Take those of an output, as far as they are asked for."""
         return cls(exit.files, passed_over=exit.figures_only)
 
-    def ask(self, call: str, tool: str, arguments: object) -> None:
+    def add_call(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id."""
         if not self._passed_over:
             self._calls[call] = (tool, arguments)
 
-    def answer(self, call: str, content: object, *, failed: bool = False) -> None:
+    def add_answer(self, call: str, content: object, *, failed: bool = False) -> None:
         """Note the result of a call; the last one of a call counts, in the place of the first. What
         a call that failed had asked for was not shown."""
         if call not in self._calls or len(self._answers) >= MAX_CALLS:
@@ -103,7 +103,7 @@ class Retrievals:
         got them, by the ids of their calls, where what is printed is for a person."""
         for call in self._answers:
             if texts is not None and (text := texts.get(call)) is not None:
-                self.answer(call, text)
+                self.add_answer(call, text)
         return tuple(
             Retrieved(
                 tool=self._calls[call][0],
@@ -122,19 +122,19 @@ def mentions_in(
     """Return the texts in a value of JSON that may be paths, each once, in their order."""
     mentions: dict[str, None] = {}
     room = MAX_CHARACTERS
-    for text in _texts(content):
+    for text in _iterate_texts(content):
         if "\x1b" in text:
             text = SEQUENCE.sub("", text)
         for word in _WORD.finditer(snapshot.mark(text[:room])):
             if len(mentions) >= limit:
                 return tuple(mentions)
-            if (mention := _mention(word[0])) is not None:
+            if (mention := _find_mention(word[0])) is not None:
                 mentions.setdefault(snapshot.marks.unmark(mention))
         room -= min(room, len(text))
     return tuple(mentions)
 
 
-def _mention(word: str) -> str | None:
+def _find_mention(word: str) -> str | None:
     if (
         "/" not in word and "." not in word and "\\" not in word
     ):  # most words; no pattern is as fast
@@ -147,25 +147,25 @@ def _mention(word: str) -> str | None:
     return mention if "://" not in mention or _FORGE.match(mention) else None
 
 
-def _texts(content: object) -> Iterator[str]:
+def _iterate_texts(content: object) -> Iterator[str]:
     """Yield all texts in a value, also in JSON that is written in one. Without recursion: nobody
     knows how deep it is."""
-    waiting = [content]
-    while waiting:
-        value = waiting.pop()
+    pending = [content]
+    while pending:
+        value = pending.pop()
         if isinstance(value, dict):
-            waiting += [part for pair in reversed(value.items()) for part in reversed(pair)]
+            pending += [part for pair in reversed(value.items()) for part in reversed(pair)]
         elif isinstance(value, list):
-            waiting += reversed(value)
+            pending += reversed(value)
         elif isinstance(value, str):
-            inner = _json(value)
+            inner = _parse_json(value)
             if inner is None:
-                yield text_of(value) or ""
+                yield as_text(value) or ""
             else:
-                waiting.append(inner)
+                pending.append(inner)
 
 
-def _json(text: str) -> object:
+def _parse_json(text: str) -> object:
     """Parse a text that is a list or an object; `None` for any other."""
     if text.lstrip()[:1] not in ("{", "[") or len(text) > MAX_CHARACTERS:
         return None

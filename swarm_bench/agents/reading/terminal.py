@@ -10,7 +10,7 @@ _SEQUENCE = re.compile(SEQUENCE.pattern.encode())
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r"))
 
 
-def plain(data: bytes) -> bytes:
+def strip_formatting(data: bytes) -> bytes:
     """Take out what is for a terminal, in time that grows with the data alone. Nothing of JSON is
     lost, in whose strings a control character is written as an escape."""
     data = _as_utf8(data)
@@ -21,7 +21,7 @@ def plain(data: bytes) -> bytes:
 
 def plain_text(data: bytes) -> str:
     """Return the lines that a person would read; a line that was written again is another one."""
-    text = plain(data).decode("utf-8", "replace").removeprefix("\ufeff")
+    text = strip_formatting(data).decode("utf-8", "replace").removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -29,7 +29,7 @@ def _as_utf8(data: bytes) -> bytes:
     """Encode UTF-16 anew, in which every other byte of ASCII is a zero."""
     if b"\0" not in data:
         return data
-    first, second = (half.count(0) * 4 > len(half) for half in (data[::2], data[1::2]))
+    first, second = (part.count(0) * 4 > len(part) for part in (data[::2], data[1::2]))
     if first == second:
         return data
     return data.decode("utf-16-be" if first else "utf-16-le", "replace").encode()

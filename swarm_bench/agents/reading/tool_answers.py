@@ -13,12 +13,12 @@ from swarm_bench.agents.reading.call_marks import (
     ID,
     NUMBER,
     TIME,
-    without_marks,
-    without_question,
+    remove_marks,
+    remove_question,
 )
 from swarm_bench.core.outcome import AgentExit, ToolAnswer
 from swarm_bench.models.answer_kinds import kind_of
-from swarm_bench.runtime.mcp.results import json_values, result_text
+from swarm_bench.runtime.mcp.results import json_values, read_result
 
 _PREFIX = "mcp__"
 _DIGITS = 12
@@ -56,7 +56,7 @@ _CLOCK = frozenset(
     {"ms", "msec", "millis", "milliseconds", "seconds", "secs", "sec", "time", "duration"}
     | {"elapsed", "took", "timestamp", "latency"}
 )
-_ASKING = frozenset(
+_QUESTION_KEYS = frozenset(
     {"query", "queries", "q", "question", "questions", "pattern", "patterns", "search", "term"}
     | {"terms", "keyword", "keywords", "input", "request", "prompt", "arguments", "args", "params"}
     | {"parameters", "searched"}
@@ -76,43 +76,43 @@ class ToolAnswers:
         self._answers: dict[str, ToolAnswer] = {}
 
     @classmethod
-    def of(cls, exit: AgentExit) -> Self:
+    def start(cls, exit: AgentExit) -> Self:
         """Take those of an output, as far as they are asked for."""
         return cls(passed_over=exit.figures_only)
 
-    def ask(self, call: str, tool: str, arguments: object) -> None:
+    def add_call(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id."""
         if tool.startswith(_PREFIX) and not self._passed_over:
             self._calls[call] = (tool, arguments)
 
-    def answer(self, call: str, content: object, *, failed: bool = False) -> None:
-        """Note the result of a call, in any form of `result_text`; the last one of a call
+    def add_answer(self, call: str, content: object, *, failed: bool = False) -> None:
+        """Note the result of a call, in any form of `read_result`; the last one of a call
         counts."""
         self._answers.pop(call, None)
         if call in self._calls and not failed:
-            self._answers[call] = answer_to(*self._calls[call], content)
+            self._answers[call] = digest_answer(*self._calls[call], content)
 
     def all(self) -> tuple[ToolAnswer, ...]:
         """Return the answers that were no errors."""
         return tuple(self._answers.values())
 
 
-def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
+def digest_answer(tool: str, arguments: object, content: object) -> ToolAnswer:
     """Digest a result."""
-    asked = sorted(set(_texts(arguments)))
-    result = result_text(content)
-    text = result.text if result is not None and result.whole else None
+    questions = sorted(set(_iterate_texts(arguments)))
+    result = read_result(content)
+    text = result.text if result is not None and result.is_complete else None
     kind = kind_of(text) if text is not None else None
     return ToolAnswer(
         tool=tool,
-        question=_digest(" ".join(asked)) if asked else None,
-        answer=None if text is None else _digest(_without_echo(text, asked)),
+        question=_digest(" ".join(questions)) if questions else None,
+        answer=None if text is None else _digest(_remove_echo(text, questions)),
         bytes=None if text is None else len(text.encode("utf-8", "replace")),
         kind="images" if result is not None and result.is_images else kind,
     )
 
 
-def _texts(value: object) -> Iterator[str]:
+def _iterate_texts(value: object) -> Iterator[str]:
     """Yield all texts in the arguments of a call, normalized: a limit or a switch asks nothing
     else."""
     if isinstance(value, str):
@@ -120,21 +120,21 @@ def _texts(value: object) -> Iterator[str]:
             yield text
     elif isinstance(value, dict):
         for inner in value.values():
-            yield from _texts(inner)
+            yield from _iterate_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from _iterate_texts(inner)
 
 
-def _without_echo(text: str, asked: list[str]) -> str:
+def _remove_echo(text: str, questions: list[str]) -> str:
     """Remove from an answer the question that it repeats, the time that it took, and ids, by which
     two equal answers would differ."""
-    echo = _Echo(asked)
+    echo = _Echo(questions)
     try:
-        rest = "\n".join(_parts_without_echo(text.strip(), echo)) or text
+        remaining = "\n".join(_parts_without_echo(text.strip(), echo)) or text
     except RecursionError:
-        rest = text
-    return without_marks(ID.sub("", rest))
+        remaining = text
+    return remove_marks(ID.sub("", remaining))
 
 
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
@@ -149,11 +149,13 @@ def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
 
 def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     if text.strip():
-        rest = without_marks("\n".join(map(_without_numbers, echo.strip_text(text).splitlines())))
-        yield without_question(rest, echo.whole)
+        remaining = remove_marks(
+            "\n".join(map(_remove_numbers, echo.strip_text(text).splitlines()))
+        )
+        yield remove_question(remaining, echo.phrases)
 
 
-def _without_numbers(line: str) -> str:
+def _remove_numbers(line: str) -> str:
     """Remove the numbers of a line that is no result of the search."""
     if len(line) > _MAX_LINE or _RESULT.search(line):
         return line
@@ -166,12 +168,12 @@ class _Echo:
     The words of the question are removed only where a heading, a last line, or a value beside the
     results repeats them as a question: in a location, or in code, they are the result."""
 
-    def __init__(self, asked: list[str]) -> None:
-        self._terms = frozenset(term for text in asked for term in text.split())
-        whole = [text for text in asked if len(text) <= _MAX_LINE][:_MAX_PHRASES]
-        self.whole = whole
-        terms = [term for text in whole for term in text.split()][:_MAX_PHRASES]
-        many = f"(?:{_some_of(whole)}|{_some_of(terms)})"
+    def __init__(self, questions: list[str]) -> None:
+        self._terms = frozenset(term for text in questions for term in text.split())
+        phrases = [text for text in questions if len(text) <= _MAX_LINE][:_MAX_PHRASES]
+        self.phrases = phrases
+        terms = [term for text in phrases for term in text.split()][:_MAX_PHRASES]
+        many = f"(?:{_match_some(phrases)}|{_match_some(terms)})"
         self._echo = re.compile(
             rf"(?P<label>\b{_LABEL}[\s:=]{{0,3}}[\[(]?)[{_QUOTES}]?{many}[{_QUOTES}]?[\])]?{_END}"
             rf"|[{_QUOTES}]{many}[{_QUOTES}]{_END}",
@@ -182,15 +184,15 @@ class _Echo:
     def strip_text(self, text: str) -> str:
         """Remove what the first two lines and the last one repeat."""
         lines = text.splitlines()
-        filled = [at for at, line in enumerate(lines) if line.strip()]
-        if len(filled) > 1 and self._alone.fullmatch(lines[filled[0]][:_MAX_LINE]):
-            lines[filled[0]] = ""
-        for at in filled[:_HEADING]:
-            if (rest := self._strip_line(lines[at], last=at == filled[-1])) is None:
+        nonblank = [at for at, line in enumerate(lines) if line.strip()]
+        if len(nonblank) > 1 and self._alone.fullmatch(lines[nonblank[0]][:_MAX_LINE]):
+            lines[nonblank[0]] = ""
+        for at in nonblank[:_HEADING]:
+            if (remaining := self._strip_line(lines[at], last=at == nonblank[-1])) is None:
                 break
-            lines[at] = rest
-        if len(filled) > 1 and _FOOT.search(foot := lines[filled[-1]][-_MAX_LINE:]):
-            lines[filled[-1]] = self._strip_line(foot, last=True) or lines[filled[-1]]
+            lines[at] = remaining
+        if len(nonblank) > 1 and _FOOT.search(foot := lines[nonblank[-1]][-_MAX_LINE:]):
+            lines[nonblank[-1]] = self._strip_line(foot, last=True) or lines[nonblank[-1]]
         return "\n".join(lines)
 
     def _strip_line(self, line: str, *, last: bool) -> str | None:
@@ -199,8 +201,8 @@ class _Echo:
         if len(line) > _MAX_LINE:
             return None
         if line.startswith("<"):
-            tag, closed, rest = line.partition(">")
-            return self._echo.sub(_label, tag) + closed + rest
+            tag, closed, remaining = line.partition(">")
+            return self._echo.sub(_label, tag) + closed + remaining
         timeless = TIME.sub("", line)
         keeps = last and _PATH.search(timeless)
         remainder = timeless if keeps else self._echo.sub(_label, timeless)
@@ -209,39 +211,41 @@ class _Echo:
     def strip_value(self, value: Any) -> Any:
         """Remove from JSON the keys that repeat, and the echo in the texts beside its results."""
         if not isinstance(value, dict):
-            return self._inside(value, listed=False)
-        kept = {key: item for key, item in value.items() if not self._repeats(key, item)}
-        return self._inside(kept or value, listed=False)
+            return self._strip_inside(value, in_list=False)
+        remaining = {key: item for key, item in value.items() if not self._repeats(key, item)}
+        return self._strip_inside(remaining or value, in_list=False)
 
     def _repeats(self, key: str, value: Any) -> bool:
         """Tell whether a value of the outermost object is the question, by whatever name."""
         return isinstance(value, str) and not _LOCATION & _key_words(key) and self._is_asked(value)
 
-    def _inside(self, value: Any, *, listed: bool) -> Any:
+    def _strip_inside(self, value: Any, *, in_list: bool) -> Any:
         if isinstance(value, list):
-            return [self._inside(item, listed=True) for item in value]
+            return [self._strip_inside(item, in_list=True) for item in value]
         if isinstance(value, dict):
             return {
-                key: self._inside(item, listed=listed)
+                key: self._strip_inside(item, in_list=in_list)
                 for key, item in value.items()
                 if not _is_time(key, item)
                 and not _is_id(key)
-                and not (_ASKING & _key_words(key) and self._is_asked(item))
+                and not (_QUESTION_KEYS & _key_words(key) and self._is_asked(item))
             }
-        return self.strip_text(value) if isinstance(value, str) and not listed else value
+        return self.strip_text(value) if isinstance(value, str) and not in_list else value
 
     def _is_asked(self, value: Any) -> bool:
         """Tell whether it has texts, and all their words are the question's."""
-        terms = {term for text in _texts(value) for term in text.split()}
+        terms = {term for text in _iterate_texts(value) for term in text.split()}
         return bool(terms) and terms <= self._terms
 
 
-def _some_of(phrases: list[str]) -> str:
+def _match_some(phrases: list[str]) -> str:
     """Return a pattern for some of the phrases, the longest first, in sequence."""
     by_length = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
-    some = "|".join(r"\s+".join(map(re.escape, phrase.split())) for phrase in by_length) or "(?!)"
+    alternatives = (
+        "|".join(r"\s+".join(map(re.escape, phrase.split())) for phrase in by_length) or "(?!)"
+    )
     # Without a way back: phrases that are parts of others fit a text in very many ways.
-    return f"(?>(?:{some})(?:{_BETWEEN}(?:{some})){{0,{_MAX_PHRASES}}}+)"
+    return f"(?>(?:{alternatives})(?:{_BETWEEN}(?:{alternatives})){{0,{_MAX_PHRASES}}}+)"
 
 
 def _label(match: re.Match[str]) -> str:

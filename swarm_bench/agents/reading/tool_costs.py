@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from swarm_bench.models import tokens
-from swarm_bench.runtime.mcp.results import result_text
+from swarm_bench.runtime.mcp.results import read_result
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Span:
     end: float
 
 
-def seconds_by_tool(calls: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, float] | None:
+def sum_seconds(calls: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, float] | None:
     """Sum up the time in which at least one call of a tool was open, by its name: what calls that
     were made together share is counted once. A tool is omitted when one of its calls has no span;
     `None` when there are calls and none has one."""
@@ -28,21 +28,21 @@ def seconds_by_tool(calls: Mapping[str, str], spans: Mapping[str, Span]) -> dict
     of_tools = defaultdict[str, list[Span | None]](list)
     for key, name in calls.items():
         of_tools[name].append(spans.get(key))
-    measured = {
+    known_spans = {
         name: [span for span in of_tool if span is not None] for name, of_tool in of_tools.items()
     }
     return {
-        name: round(_covered(measured[name]), 6)
+        name: round(_sum_covered(known_spans[name]), 6)
         for name, of_tool in of_tools.items()
-        if len(measured[name]) == len(of_tool)
+        if len(known_spans[name]) == len(of_tool)
     }
 
 
-def _covered(spans: list[Span]) -> float:
-    total, reached = 0.0, -math.inf
+def _sum_covered(spans: list[Span]) -> float:
+    total, covered_until = 0.0, -math.inf
     for span in sorted(spans, key=lambda span: span.begin):
-        total += max(0.0, span.end - max(span.begin, reached))
-        reached = max(reached, span.end)
+        total += max(0.0, span.end - max(span.begin, covered_until))
+        covered_until = max(covered_until, span.end)
     return total
 
 
@@ -56,14 +56,16 @@ def tokens_by_tool(calls: Mapping[str, str], counts: Mapping[str, int | None]) -
     return {name: tokens for name, tokens in total.items() if name not in missing}
 
 
-def tokens_of(content: object) -> int | None:
-    """Count the tokens of a result, in any form of `result_text`; `None` when not all of it is
+def count_tokens(content: object) -> int | None:
+    """Count the tokens of a result, in any form of `read_result`; `None` when not all of it is
     text."""
-    result = result_text(content)
-    return tokens.count("".join(result.parts)) if result is not None and result.whole else None
+    result = read_result(content)
+    return (
+        tokens.count("".join(result.parts)) if result is not None and result.is_complete else None
+    )
 
 
-def moment_of(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """Parse a time with its zone, as ISO 8601 writes it."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
@@ -72,14 +74,14 @@ def moment_of(value: object) -> datetime | None:
     return moment if moment is not None and moment.tzinfo is not None else None
 
 
-def between(begin: datetime | None, end: datetime | None) -> Span | None:
+def make_span(begin: datetime | None, end: datetime | None) -> Span | None:
     """Return the span of two moments; `None` when one is missing, or the clock was set back."""
     if begin is None or end is None or end < begin:
         return None
     return Span(begin.timestamp(), end.timestamp())
 
 
-def before(end: datetime | None, seconds: float | None) -> Span | None:
+def make_span_until(end: datetime | None, seconds: float | None) -> Span | None:
     """Return the span of so many seconds up to a moment; `None` when one of the two is missing."""
     if end is None or seconds is None:
         return None

@@ -7,7 +7,7 @@ TIMEOUT_MS = 120_000
 in which a server that hangs at its start keeps the agent from its first request."""
 
 
-def trusted(configured: dict[str, Any]) -> dict[str, Any]:
+def trust_server(configured: dict[str, Any]) -> dict[str, Any]:
     """Return a server as their settings have one; `trust` because nobody can be asked."""
     server = {"timeout": TIMEOUT_MS, **configured, "trust": True}
     kind = str(server.pop("type", "http")).lower()

@@ -13,7 +13,7 @@ from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Capabilities
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.core.session.recording import Recorded
+from swarm_bench.core.session.recording import CheckedRecording
 
 PROGRAM = "swarm_bench.testing.recorded_process"
 
@@ -31,9 +31,9 @@ class Replay:
 
         Raises `UsageError` and `ConfigError`.
         """
-        folder, agent = _parts(recording)
+        folder, agent = _split_argument(recording)
         self.recorded = read_recording(folder)
-        self._inner = _adapter(self.recorded, agent)
+        self._inner = _load_adapter(self.recorded, agent)
 
     def launch(self, request: AgentRequest) -> Launch:
         """Make the command. Raises `KeyError` for a trial that the recording lacks."""
@@ -61,7 +61,7 @@ class Replay:
         return self.recorded.recording.experiment.agent
 
 
-def _parts(recording: str) -> tuple[Path, str | None]:
+def _split_argument(recording: str) -> tuple[Path, str | None]:
     """Return the folder, and the agent if there is one."""
     folder, at, agent = recording.rpartition("@")
     if not at or Path(recording).expanduser().exists():
@@ -69,10 +69,13 @@ def _parts(recording: str) -> tuple[Path, str | None]:
     return Path(folder).expanduser(), agent
 
 
-def _adapter(recorded: Recorded, agent: str | None) -> Agent:
+def _load_adapter(recording: CheckedRecording, agent: str | None) -> Agent:
     """Return the agent that reads the streams. A recording can name a registered one only."""
-    name, folder = recorded.recording.adapter, recorded.path
-    registered = {plugin.name for plugin in registry.plugins("agents")} - {Replay.name, COMMAND}
+    name, folder = recording.recording.adapter, recording.path
+    registered = {plugin.name for plugin in registry.list_plugins("agents")} - {
+        Replay.name,
+        COMMAND,
+    }
     if agent is None and name not in registered:
         raise UsageError(
             f"{folder} was recorded with the agent {name!r}, which swarm-bench does not have, and "

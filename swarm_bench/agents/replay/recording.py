@@ -18,7 +18,7 @@ from swarm_bench.core.session.recording import (
     STREAMS,
     SWARMS,
     TRIALS,
-    Recorded,
+    CheckedRecording,
     RecordedOverhead,
     RecordedSwarm,
     RecordedTrial,
@@ -30,7 +30,7 @@ from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime import untrusted
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
-"""Of a file that is read as a whole."""
+"""Largest file that is read as a whole."""
 
 Line = TypeVar("Line", bound=Stored)
 
@@ -39,7 +39,7 @@ class _Format(Stored):
     format: int
 
 
-def read_recording(folder: Path) -> Recorded:
+def read_recording(folder: Path) -> CheckedRecording:
     """Read the recording in `folder`, or in the session there. Raises `UsageError` when there is
     none, `ConfigError` when it is not as it was recorded."""
     folder = folder.resolve()
@@ -52,16 +52,16 @@ def read_recording(folder: Path) -> Recorded:
             f"{folder} holds no recording (there is no {RECORDING}); give the folder "
             f"{FOLDER!r} of a session that was made with --record"
         )
-    recording = _head(folder / RECORDING)
-    trials, torn_trials = _lines(folder / TRIALS, RecordedTrial)
-    swarms, torn_swarms = _lines(folder / SWARMS, RecordedSwarm)
-    overhead, torn_overhead = _lines(folder / OVERHEAD, RecordedOverhead)
+    recording = _read_head(folder / RECORDING)
+    trials, torn_trials = _read_lines(folder / TRIALS, RecordedTrial)
+    swarms, torn_swarms = _read_lines(folder / SWARMS, RecordedSwarm)
+    overhead, torn_overhead = _read_lines(folder / OVERHEAD, RecordedOverhead)
     latest = {trial.trial: trial for trial in trials}
-    broken = _broken(folder, latest.values())
+    broken = _find_broken(folder, latest.values())
     limit = recording.experiment.limits.output_bytes
     if any(max(trial.sizes.values(), default=0) > limit for trial in latest.values()):
         raise ConfigError(f"{folder} has more output than an agent can print; ask for it again")
-    return Recorded(
+    return CheckedRecording(
         path=folder,
         recording=recording,
         trials={name: trial for name, trial in latest.items() if name not in broken},
@@ -71,8 +71,8 @@ def read_recording(folder: Path) -> Recorded:
     )
 
 
-def _head(path: Path) -> Recording:
-    content = _content(path)
+def _read_head(path: Path) -> Recording:
+    content = _read_content(path)
     try:
         if _Format.from_json(content).format > FORMAT:
             raise UsageError(f"{path} was recorded by a newer swarm-bench; update this one")
@@ -83,10 +83,10 @@ def _head(path: Path) -> Recording:
         ) from error
 
 
-def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
+def _read_lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
     """Read the lines, and make a sentence on the unreadable ones: the last one may be torn."""
     entries, torn = list[Line](), list[int]()
-    content = _content(path) if os.path.lexists(path) else b""
+    content = _read_content(path) if os.path.lexists(path) else b""
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             try:
@@ -96,11 +96,11 @@ def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
     if not torn:
         return entries, []
     lines, verb = ("line", "is") if len(torn) == 1 else ("lines", "are")
-    listed = ", ".join(map(str, torn[:20]))
-    return entries, [f"{path.name}: {lines} {listed} cannot be read and {verb} omitted"]
+    numbers = ", ".join(map(str, torn[:20]))
+    return entries, [f"{path.name}: {lines} {numbers} cannot be read and {verb} omitted"]
 
 
-def _content(path: Path) -> bytes:
+def _read_content(path: Path) -> bytes:
     try:
         return untrusted.read(path, MAX_FILE_BYTES)
     except Refused as error:
@@ -109,7 +109,7 @@ def _content(path: Path) -> bytes:
         ) from error
 
 
-def _broken(folder: Path, trials: Iterable[RecordedTrial]) -> dict[str, str]:
+def _find_broken(folder: Path, trials: Iterable[RecordedTrial]) -> dict[str, str]:
     """Return trials whose streams are not there as they were recorded, and a sentence on each."""
     if not _is_plain(folder / STREAMS, stat.S_ISDIR):
         return {t.trial: f"{folder / STREAMS} is not there" for t in trials if t.ran}

@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 
 from swarm_bench.agents.reading.start_timeout import start_timeout
-from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
+from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
@@ -39,10 +39,10 @@ class Scout:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return activity_of(line)
+        return read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
-        outcome = outcome_of(exit, output_is_counted=True)
+        outcome = read_outcome(exit, output_is_counted=True)
         # The price is of a table of ours, and marked as an estimate.
         return replace(outcome, program_version=own_version(), cost_unreliable=None)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from swarm_bench.agents.reading.json_lines import (
     Json,
-    amount_of,
-    count_of,
-    list_of,
-    object_of,
-    text_of,
+    as_amount,
+    as_count,
+    as_list,
+    as_object,
+    as_text,
 )
 from swarm_bench.agents.stream_json.transcript import Transcript, usage_of
 from swarm_bench.core.figures import total
@@ -25,9 +25,9 @@ class Figures:
     up; cost, sub-agents and the use of the models run on, and are those of the last one."""
 
     usage: Usage
-    """Of the main conversation."""
+    """Tokens of the main conversation."""
     all_in: Usage
-    """With sub-agents and compactions."""
+    """Tokens with those of sub-agents and compactions."""
     turns: int | None
     duration_ms: float | None
     api_ms: float | None
@@ -37,25 +37,25 @@ class Figures:
     subagents: int | None
 
 
-def figures_of(results: Sequence[Json]) -> Figures:
+def combine_figures(results: Sequence[Json]) -> Figures:
     """Combine the figures of a program's results, in the order in which it numbered them."""
     last = results[-1] if results else {}
-    usage = Usage.total(_figures(usage_of(result.get("usage"))) for result in results)
+    usage = Usage.total(_read_figures(usage_of(result.get("usage"))) for result in results)
     models = last.get("modelUsage")
-    all_in = _all_in(object_of(models))
-    counted = usage != Usage() or all_in != Usage()
+    all_in = _all_in(as_object(models))
+    has_figures = usage != Usage() or all_in != Usage()
     return Figures(
         usage=usage,
         all_in=all_in,
         # Some versions print 0 for a run that was broken off.
-        turns=total(count_of(result.get("num_turns")) for result in results) or None,
-        duration_ms=total(amount_of(result.get("duration_ms")) for result in results),
-        api_ms=amount_of(last.get("duration_api_ms")),
+        turns=total(as_count(result.get("num_turns")) for result in results) or None,
+        duration_ms=total(as_amount(result.get("duration_ms")) for result in results),
+        api_ms=as_amount(last.get("duration_api_ms")),
         # Without a single answered request there is nothing that the 0 would be the price of.
-        cost=amount_of(last.get("total_cost_usd")) if counted or models is None else None,
-        cost_unreliable=_unreliable(object_of(models)),
-        denials=_denials(results),
-        subagents=count_of(object_of(last.get("subagent_stats")).get("spawned")),
+        cost=as_amount(last.get("total_cost_usd")) if has_figures or models is None else None,
+        cost_unreliable=_describe_unreliable(as_object(models)),
+        denials=_count_denials(results),
+        subagents=as_count(as_object(last.get("subagent_stats")).get("spawned")),
     )
 
 
@@ -76,7 +76,7 @@ def same_requests(figures: Figures, transcript: Transcript) -> Usage:
 def _is_complete(figures: Figures, transcript: Transcript) -> bool:
     """Tell whether the result counts every request of the main conversation that there was."""
     stated, charged = vars(figures.usage).values(), vars(figures.all_in).values()
-    if any((of or 0) > (among or 0) for of, among in zip(stated, charged, strict=True)):
+    if any((count or 0) > (among or 0) for count, among in zip(stated, charged, strict=True)):
         return False
     if transcript.has_events:
         requests = Usage.total(transcript.requests.values())
@@ -86,7 +86,7 @@ def _is_complete(figures: Figures, transcript: Transcript) -> bool:
     return result.get("subtype") in ("success", "error_max_turns") and not transcript.broken
 
 
-def _figures(usage: Usage) -> Usage:
+def _read_figures(usage: Usage) -> Usage:
     """Drop zeros throughout, which are no figures: they stand there when no request was
     answered."""
     return Usage() if usage == _NOTHING else usage
@@ -95,21 +95,21 @@ def _figures(usage: Usage) -> Usage:
 def _all_in(models: Json) -> Usage:
     return Usage.total(
         Usage(
-            input=count_of(model.get("inputTokens")),
-            cache_read=count_of(model.get("cacheReadInputTokens")),
-            cache_create=count_of(model.get("cacheCreationInputTokens")),
-            output=count_of(model.get("outputTokens")),
+            input=as_count(model.get("inputTokens")),
+            cache_read=as_count(model.get("cacheReadInputTokens")),
+            cache_create=as_count(model.get("cacheCreationInputTokens")),
+            output=as_count(model.get("outputTokens")),
         )
-        for model in map(object_of, models.values())
+        for model in map(as_object, models.values())
     )
 
 
-def _unreliable(models: Json) -> bool | None:
+def _describe_unreliable(models: Json) -> bool | None:
     """Tell whether a model was priced without a price of its own. Versions that do not report it
     price an unknown model like their dearest one; an id without `claude` is unknown to them."""
     verdicts = []
     for name, model in models.items():
-        basis = text_of(object_of(model).get("costBasis"))
+        basis = as_text(as_object(model).get("costBasis"))
         if basis is None:
             verdicts.append(None if "claude" in name else True)
         else:
@@ -119,13 +119,13 @@ def _unreliable(models: Json) -> bool | None:
     return False if verdicts and None not in verdicts else None
 
 
-def _denials(results: Sequence[Json]) -> dict[str, int] | None:
+def _count_denials(results: Sequence[Json]) -> dict[str, int] | None:
     """Count refused calls by tool, each once: a later result can repeat those of an earlier one."""
     lists = [result.get("permission_denials") for result in results]
     if not any(isinstance(denials, list) for denials in lists):
         return None
     refused: dict[str, str] = {}
-    for denial in (object_of(item) for denials in lists for item in list_of(denials)):
-        key = text_of(denial.get("tool_use_id")) or f"call {len(refused)}"
-        refused[key] = text_of(denial.get("tool_name")) or "unknown"
+    for denial in (as_object(item) for denials in lists for item in as_list(denials)):
+        key = as_text(denial.get("tool_use_id")) or f"call {len(refused)}"
+        refused[key] = as_text(denial.get("tool_name")) or "unknown"
     return dict(Counter(refused.values()))

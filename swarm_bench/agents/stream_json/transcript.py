@@ -9,26 +9,26 @@ from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
-    amount_of,
-    clause_of,
-    count_of,
-    list_of,
-    object_of,
-    text_of,
+    as_amount,
+    as_clause,
+    as_count,
+    as_list,
+    as_object,
+    as_text,
 )
 from swarm_bench.agents.reading.retrieved import Retrievals
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import Span, between, moment_of, tokens_of
+from swarm_bench.agents.reading.tool_costs import Span, count_tokens, make_span, parse_time
 from swarm_bench.core.outcome import Usage
 
-OURS = "swarm_bench"
+EXTRAS_KEY = "swarm_bench"
 """Key of the object in which an agent of ours prints what Claude Code has no key for."""
 
 _CUT_OFF = "cut off mid-stream"
 """What the program writes to its model of an answer that arrived in part."""
 
 _ERROR_MARKS = ("isApiErrorMessage", "is_api_error_message")
-"""Of a message that is an error, whatever its name is."""
+"""Keys that mark a message as an error."""
 
 SUBAGENT_TOOLS = ("Agent", "Task")
 """What the tool that starts a sub-agent is called, and was called."""
@@ -45,22 +45,22 @@ class Transcript:
     has_messages: bool = False
     """Whether there was any event of a conversation: without one, calls are unknown, not none."""
     requests: dict[str, Usage] = field(default_factory=dict)
-    """Of the main conversation, by id; their output is a placeholder."""
+    """Requests of the main conversation, by id; their output is a placeholder."""
     outputs: dict[str, int] = field(default_factory=dict)
     """Tokens of output by request, where the events of the stream itself were printed."""
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by call id, those of sub-agents among them."""
     failures: dict[str, str] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
-    """From a call to its first result, by call id, where both have a time."""
+    """Time from a call to its first result, by call id, where both have one."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
-    """Of a call's last result; `None` when it is not text alone."""
+    """Tokens of a call's last result; `None` when it is not text alone."""
     answers: ToolAnswers = field(default_factory=ToolAnswers)
     commands: Commands = field(default_factory=Commands)
     retrievals: Retrievals = field(default_factory=Retrievals)
     asked_in: dict[str, str] = field(default_factory=dict)
     """Request of the main conversation by the id of the call that it made."""
-    ends: dict[str, float] = field(default_factory=dict)
+    end_times: dict[str, float] = field(default_factory=dict)
     """When the results came, by call id, in seconds of the epoch."""
     retries: int = 0
     retrying: Json | None = None
@@ -74,7 +74,7 @@ class Transcript:
     error: str | None = None
     """The program's own name for what made it give up, beside the message that it shows; `unknown`
     where it only says that this is an error."""
-    own: str | None = None
+    program_message: str | None = None
     """What the program says itself in the place of its model's last answer."""
     _said_in: str | None = None
     """Request of which `text` is."""
@@ -91,15 +91,15 @@ class Transcript:
             self.retrying = None
         match kind:
             case "result" if not (self.results and _asked_nothing(event)):
-                self.results[count_of(event.get("result_index")) or 0] = printed
+                self.results[as_count(event.get("result_index")) or 0] = printed
             case "system":
-                self._system(event)
+                self._add_system(event)
             case "assistant":
-                self._assistant(event)
+                self._add_assistant(event)
             case "user":
-                self._user(event)
+                self._add_user(event)
             case "stream_event" if event.get("parent_tool_use_id") is None:
-                self._stream_event(object_of(event.get("event")))
+                self._stream_event(as_object(event.get("event")))
 
     @property
     def has_events(self) -> bool:
@@ -114,10 +114,10 @@ class Transcript:
     @property
     def answering_model(self) -> str | None:
         """The model that answered, under the name by which it was asked for, if it is that one."""
-        asked, answered = clause_of((self.init or {}).get("model")), self.model
-        plain = (asked or "").partition("[")[0]
-        same = answered is None or plain in answered or answered in plain
-        return asked if asked and same else answered
+        requested, model = as_clause((self.init or {}).get("model")), self.model
+        plain = (requested or "").partition("[")[0]
+        same = model is None or plain in model or model in plain
+        return requested if requested and same else model
 
     def turn_usage(self) -> tuple[Usage, ...]:
         """Return the tokens per request of the main conversation; the output only where the stream
@@ -132,7 +132,7 @@ class Transcript:
             for request, usage in self.requests.items()
         )
 
-    def turns_of(self, requests: Iterable[str]) -> dict[str, int]:
+    def number_turns(self, requests: Iterable[str]) -> dict[str, int]:
         """Return in which of the requests each call was made, from 1, by its id."""
         numbers = {request: number for number, request in enumerate(requests, start=1)}
         return {
@@ -140,7 +140,7 @@ class Transcript:
         }
 
     @property
-    def unanswered(self) -> dict[str, str]:
+    def unanswered_calls(self) -> dict[str, str]:
         """Tool name by call id, of the calls without a result."""
         return {key: name for key, name in self.calls.items() if key not in self.result_tokens}
 
@@ -149,7 +149,7 @@ class Transcript:
         started = Counter(self.calls.values()) - Counter(self.failures.values())
         return sum(started[tool] for tool in SUBAGENT_TOOLS)
 
-    def _system(self, event: Json) -> None:
+    def _add_system(self, event: Json) -> None:
         match event.get("subtype"):
             case "init" if self.init is None:
                 self.init = event
@@ -160,80 +160,80 @@ class Transcript:
             case "compact_boundary":
                 self.compactions += 1
 
-    def _assistant(self, event: Json) -> None:
+    def _add_assistant(self, event: Json) -> None:
         self.has_messages = True
-        message = object_of(event.get("message"))
-        made = list[str]()
+        message = as_object(event.get("message"))
+        keys = list[str]()
         for block in blocks(message, "tool_use"):
-            key = text_of(block.get("id")) or f"call {len(self.calls)}"
-            self.calls[key] = text_of(block.get("name")) or "unknown"
-            self.answers.ask(key, self.calls[key], block.get("input"))
-            self.commands.ask(self.calls[key], block.get("input"))
-            self.retrievals.ask(key, self.calls[key], block.get("input"))
-            made.append(key)
-            self._call_times.setdefault(key, moment_of(event.get("timestamp")))
-        model = text_of(message.get("model"))
+            key = as_text(block.get("id")) or f"call {len(self.calls)}"
+            self.calls[key] = as_text(block.get("name")) or "unknown"
+            self.answers.add_call(key, self.calls[key], block.get("input"))
+            self.commands.add_call(self.calls[key], block.get("input"))
+            self.retrievals.add_call(key, self.calls[key], block.get("input"))
+            keys.append(key)
+            self._call_times.setdefault(key, parse_time(event.get("timestamp")))
+        model = as_text(message.get("model"))
         if event.get("parent_tool_use_id") is None:
             is_error = any(event.get(mark) is True for mark in _ERROR_MARKS)
-            self.error = text_of(event.get("error")) or ("unknown" if is_error else None)
-            texts = (text_of(block.get("text")) or "" for block in blocks(message, "text"))
-            self.own = "".join(texts) if model == "<synthetic>" else None
+            self.error = as_text(event.get("error")) or ("unknown" if is_error else None)
+            texts = (as_text(block.get("text")) or "" for block in blocks(message, "text"))
+            self.program_message = "".join(texts) if model == "<synthetic>" else None
         if event.get("parent_tool_use_id") is not None or model in (None, "<synthetic>"):
             return  # a sub-agent, which `usage` of the result omits too, or no request
         self.model = model
-        key = text_of(message.get("id")) or f"request {len(self.requests)}"
-        self._say(key, message, calls=bool(made))
+        key = as_text(message.get("id")) or f"request {len(self.requests)}"
+        self._say(key, message, calls=bool(keys))
         self.requests[key] = usage_of(message.get("usage"))
-        self.asked_in |= dict.fromkeys(made, key)
+        self.asked_in |= dict.fromkeys(keys, key)
 
     def _say(self, request: str, message: Json, *, calls: bool) -> None:
         """Keep a text, which can come in several events of one request."""
-        text = "".join(text_of(block.get("text")) or "" for block in blocks(message, "text"))
+        text = "".join(as_text(block.get("text")) or "" for block in blocks(message, "text"))
         if calls:
             self.text = None
         elif text:
-            before = self.text if self._said_in == request else None
-            self.text, self._said_in = f"{before or ''}{text}", request
+            earlier = self.text if self._said_in == request else None
+            self.text, self._said_in = f"{earlier or ''}{text}", request
 
-    def _user(self, event: Json) -> None:
+    def _add_user(self, event: Json) -> None:
         self.has_messages = True
         if event.get("parent_tool_use_id") is None:
             self.text = None
         if event.get("isSynthetic") is True:
-            texts = blocks(object_of(event.get("message")), "text")
-            self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in texts)
-        results = blocks(object_of(event.get("message")), "tool_result")
+            texts = blocks(as_object(event.get("message")), "text")
+            self.broken |= any(_CUT_OFF in (as_text(block.get("text")) or "") for block in texts)
+        results = blocks(as_object(event.get("message")), "tool_result")
         for block in results:
-            key = text_of(block.get("tool_use_id"))
+            key = as_text(block.get("tool_use_id"))
             if key is None or key not in self.calls:
                 continue
             if block.get("is_error") is True:
                 self.failures[key] = self.calls[key]
             content = block.get("content")
             if not content and len(results) == 1:
-                content = _structured(event) or content
-            self.answers.answer(key, content, failed=key in self.failures)
-            self.result_tokens[key] = tokens_of(content)
-            self.retrievals.answer(key, content, failed=key in self.failures)
-            ours = object_of(event.get(OURS))
-            if end := moment_of(ours.get("ended")) or moment_of(event.get("timestamp")):
-                self.ends.setdefault(key, end.timestamp())
-            if (span := self._span(key, event)) is not None:
+                content = _find_structured(event) or content
+            self.answers.add_answer(key, content, failed=key in self.failures)
+            self.result_tokens[key] = count_tokens(content)
+            self.retrievals.add_answer(key, content, failed=key in self.failures)
+            extras = as_object(event.get(EXTRAS_KEY))
+            if end := parse_time(extras.get("ended")) or parse_time(event.get("timestamp")):
+                self.end_times.setdefault(key, end.timestamp())
+            if (span := self._find_span(key, event)) is not None:
                 self.spans.setdefault(key, span)
 
-    def _span(self, call: str, event: Json) -> Span | None:
+    def _find_span(self, call: str, event: Json) -> Span | None:
         """Return when a call was open whose result an event brings. An agent of ours makes its
         calls in sequence, and reports how long each took."""
-        measured = amount_of(object_of(event.get(OURS)).get("seconds"))
-        if measured is None:
-            return between(self._call_times[call], moment_of(event.get("timestamp")))
-        begin, self._in_calls = self._in_calls, self._in_calls + measured
+        seconds = as_amount(as_object(event.get(EXTRAS_KEY)).get("seconds"))
+        if seconds is None:
+            return make_span(self._call_times[call], parse_time(event.get("timestamp")))
+        begin, self._in_calls = self._in_calls, self._in_calls + seconds
         return Span(begin, self._in_calls)
 
     def _stream_event(self, event: Json) -> None:
         match event.get("type"):
             case "message_start":
-                self._streaming = text_of(object_of(event.get("message")).get("id"))
+                self._streaming = as_text(as_object(event.get("message")).get("id"))
             case "message_delta":
                 output = usage_of(event.get("usage")).output
                 if self._streaming is not None and output is not None:
@@ -243,30 +243,30 @@ class Transcript:
 def _asked_nothing(result: Json) -> bool:
     """Tell whether a result is an error that is not of a conversation. Some versions print one
     behind the answer, when their work in the background ends."""
-    return result.get("is_error") is True and count_of(result.get("num_turns")) == 0
+    return result.get("is_error") is True and as_count(result.get("num_turns")) == 0
 
 
 def blocks(message: Json, kind: str) -> list[Json]:
     """Return the blocks of that type in a message's content."""
-    content = (object_of(block) for block in list_of(message.get("content")))
+    content = (as_object(block) for block in as_list(message.get("content")))
     return [block for block in content if block.get("type") == kind]
 
 
-def _structured(event: Json) -> Json | None:
+def _find_structured(event: Json) -> Json | None:
     """Return the structured content of the event's one result: where a server gave nothing else,
     the block that should have it may be empty."""
-    value = object_of(event.get("tool_use_result")).get("structuredContent")
+    value = as_object(event.get("tool_use_result")).get("structuredContent")
     return None if value is None else {"structuredContent": value}
 
 
 def usage_of(value: object) -> Usage:
     """Read Claude's `usage` object."""
-    usage = object_of(value)
+    usage = as_object(value)
     return Usage(
-        input=count_of(usage.get("input_tokens")),
-        cache_read=count_of(usage.get("cache_read_input_tokens")),
-        cache_create=count_of(usage.get("cache_creation_input_tokens")),
-        output=count_of(usage.get("output_tokens")),
+        input=as_count(usage.get("input_tokens")),
+        cache_read=as_count(usage.get("cache_read_input_tokens")),
+        cache_create=as_count(usage.get("cache_creation_input_tokens")),
+        output=as_count(usage.get("output_tokens")),
     )
 
 
@@ -285,10 +285,10 @@ def names_of(tools: object) -> tuple[str, ...] | None:
     """Return the names of tools in a list of them."""
     if not isinstance(tools, list):
         return None
-    return tuple(name for tool in tools if (name := text_of(tool)) is not None)
+    return tuple(name for tool in tools if (name := as_text(tool)) is not None)
 
 
 def _server_pairs(servers: list[object]) -> Iterator[tuple[str, str]]:
-    for server in map(object_of, servers):
-        if (name := text_of(server.get("name"))) is not None:
-            yield name, text_of(server.get("status")) or "unknown"
+    for server in map(as_object, servers):
+        if (name := as_text(server.get("name"))) is not None:
+            yield name, as_text(server.get("status")) or "unknown"

@@ -49,7 +49,7 @@ def failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
 
 def not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Count planned trials that have no record."""
-    planned = len(session.experiment.cases) * session.experiment.runs_of(arm)
+    planned = len(session.experiment.cases) * session.experiment.count_runs(arm)
     if (absent := planned - len(session.records_of(arm))) > 0:
         some = f"{absent} of {amount(planned, 'planned trial')}"
         yield Caveat(

@@ -76,7 +76,7 @@ def missing(
     chosen = set(session.asked(metric).ids)
     if cases is not None:
         chosen &= set(cases)
-    planned = len(chosen) * session.experiment.runs_of(arm)
+    planned = len(chosen) * session.experiment.count_runs(arm)
     recorded = sum(record.arm == arm and record.case in chosen for record in session.records)
     own = sum(record.case in chosen for record in lost(session, arm, metric))
     return planned - recorded + own, planned

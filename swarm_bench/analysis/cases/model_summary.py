@@ -14,7 +14,7 @@ from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Block, Document, Fact, Section, Verbatim
-from swarm_bench.core.session.models import Arm, Greeting, Judged, ModelExperiment
+from swarm_bench.core.session.models import Arm, Greeting, JudgeFields, ModelExperiment
 
 
 def model_document(session: ModelSession) -> Document:
@@ -94,7 +94,7 @@ def _before_trials(greetings: Sequence[Greeting]) -> str:
     )
 
 
-def _for_arms(judged: Judged) -> str:
+def _for_arms(judged: JudgeFields) -> str:
     tokens, cost = judged.judge_tokens, judged.judge_cost
     took = [
         amount(judged.judge_requests or 0, "request"),

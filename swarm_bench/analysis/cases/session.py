@@ -16,9 +16,9 @@ from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, rounded_up
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paired
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.document import Answer, Document, Step
-from swarm_bench.core.report.standing import Caveat, void_clauses
+from swarm_bench.core.report.standing import Caveat, describe_void
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
-from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.reread import ReparsedAnswer
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import Data
 from swarm_bench.core.status import Cause, Status
@@ -42,7 +42,7 @@ class CaseSession(ABC):
     metrics: Metrics
     warnings: tuple[str, ...] = ()
     """What was met while reading: broken lines, changed ones."""
-    rescored: Sequence[Reread] = ()
+    rescored: Sequence[ReparsedAnswer] = ()
     """What became of answers that were scored again."""
     verdicts: Sequence[Verdict] = ()
     """What judges made of pairs of its answers."""
@@ -86,7 +86,7 @@ class CaseSession(ABC):
     def excluded(self, arm: str, reference: str | None = None) -> str:
         """Say why nothing can be concluded from the figures of an arm, or from those of the
         reference that it is held against; empty where something can."""
-        return void_clauses({side: self.caveats(side) for side in (arm, reference or arm)})
+        return describe_void({side: self.caveats(side) for side in (arm, reference or arm)})
 
     @property
     def command(self) -> str:
@@ -221,7 +221,7 @@ class CaseSession(ABC):
             return self._summed(figures)
         if metric.of_case is None:
             return figures
-        again = self.experiment.runs // self.experiment.runs_of(arm)  # equal in every run
+        again = self.experiment.runs // self.experiment.count_runs(arm)  # equal in every run
         made = {case: metric.of_case(values * again) for case, values in figures.items()}
         return {case: [value] for case, value in made.items() if value is not None}
 
@@ -276,7 +276,7 @@ class CaseSession(ABC):
     def again(self) -> Step | None:
         """Advise to run what is missing; `None` where nothing is that can be run again."""
         experiment = self.experiment
-        planned = len(experiment.cases) * sum(map(experiment.runs_of, experiment.arms))
+        planned = len(experiment.cases) * sum(map(experiment.count_runs, experiment.arms))
         if sum(record.conclusive for record in self.records) >= planned:
             return None
         return Step(self._continued(), FOR_MISSING)

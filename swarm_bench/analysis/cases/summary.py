@@ -276,7 +276,7 @@ def _figure(session: CaseSession, metric: Metric, arm: str) -> Figure:
     cases = set(session.asked(metric).ids)
     runs = (
         session.measured.get((arm, run), [])
-        for run in range(1, session.experiment.runs_of(arm) + 1)
+        for run in range(1, session.experiment.count_runs(arm) + 1)
     )
     asked = ([record for record in run if record.case in cases] for run in runs)
     return over_runs(reduced(metric, run, len(cases)) for run in asked)

@@ -178,7 +178,7 @@ def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:
     """Say what a verdict rests on."""
     arms, effect = len(_compared(session)), compared.pairs.effect
-    runs = max(map(session.experiment.runs_of, (compared.arm, compared.reference)))
+    runs = max(map(session.experiment.count_runs, (compared.arm, compared.reference)))
     yield from rests_on(contrast, arms, runs, compared.doubt or omitted(compared.sides))
     yield from _unpaired(compared)
     if compared.doubt:

@@ -24,7 +24,7 @@ def changed(treated: Treated) -> Iterator[Caveat]:
             f"{places(edited, treated.selection)}: somebody or something changed them since.",
             is_void=True,
         )
-    bare = _with_keys(trials, audit.bare)
+    bare = _with_keys(trials, audit.without_checksum)
     if bare and _is_sealed(treated.selection, audit):
         some = f"{len(bare)} of {amount(len(trials), 'record')}"
         yield Caveat(
@@ -145,7 +145,7 @@ def about_audit(selection: Selection) -> Iterator[str]:
     audit = selection.data.audit
     if audit is None or not selection.trials:
         return
-    if audit.bare and not _is_sealed(selection, audit):
+    if audit.without_checksum and not _is_sealed(selection, audit):
         yield (
             "The records have no checksums, since an older swarm-bench wrote them: whether they "
             "were changed later is not recorded, and shows only where a stream contradicts them."
@@ -168,8 +168,8 @@ def about_audit(selection: Selection) -> Iterator[str]:
             "adapter failed: nothing bears out what is recorded of "
             f"{'that trial' if audit.unreadable == 1 else 'those trials'}."
         )
-    if audit.lost:
+    if audit.lost_streams:
         yield (
-            f"The streams of {amount(audit.lost, 'trial')} are not in the session's folder, so "
-            "nothing bears out what their records say."
+            f"The streams of {amount(audit.lost_streams, 'trial')} are not in the session's "
+            "folder, so nothing bears out what their records say."
         )

@@ -16,7 +16,7 @@ from swarm_bench.analysis.caveats.outside import reached_outside
 from swarm_bench.analysis.caveats.usage import labels
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.core.report.standing import Caveat, void_clauses
+from swarm_bench.core.report.standing import Caveat, describe_void
 
 Kind = Callable[[Treated], Iterator[Caveat]]
 """Looks for one kind of caveat in a mode."""
@@ -48,6 +48,6 @@ def no_evidence(selection: Selection, mode: str, reference: str | None = None) -
     """Say why nothing can be concluded from the figures of a mode, or from those of the reference
     that it is held against; empty where something can."""
     sides = dict.fromkeys((mode, reference or mode))
-    return void_clauses(
+    return describe_void(
         {side: [it for kind in VOID for it in of_kind(selection, side, kind)] for side in sides}
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.selection import Selection, counts
 from swarm_bench.core.figures import total
-from swarm_bench.core.report.judging import Judged, JudgeSpending, Judging
+from swarm_bench.core.report.judging import JudgedMode, JudgeSpending, Judging
 from swarm_bench.core.session.later.verdicts import Side, Verdict
 from swarm_bench.core.status import Cause
 
@@ -143,13 +143,13 @@ def identity(verdict: Verdict) -> Identity:
     )
 
 
-def _judged(match: Match, judge: Judge, latest: Latest) -> Judged:
+def _judged(match: Match, judge: Judge, latest: Latest) -> JudgedMode:
     answered = [pair.identity for pair in match.pairs if pair.answered]
     lines = [_both(latest, judge, of_pair) for of_pair in answered]
     results = Counter(_result(both) for both in lines)
     decided = [both for both in lines if _result(both) in ("win", "tie", "loss")]
     asked = [both for both in decided if all(line.requests for line in both)]
-    return Judged(
+    return JudgedMode(
         mode=match.name,
         judge=_named(judge),
         wins=results["win"],

@@ -30,7 +30,7 @@ from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
 from swarm_bench.core.metric import Metric, ReadTrial
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Status
 
 Side = tuple[Selection, str]
@@ -163,7 +163,7 @@ def at_every_look(selection: Selection) -> bool:
 def groups(selection: Selection) -> dict[str, str]:
     """Return the group of each task: those of one are not independent of each other."""
     experiment = selection.data.experiment
-    return task_groups(experiment.tasks, experiment.repository.clean_commit)
+    return group_tasks(experiment.tasks, experiment.repository.clean_commit)
 
 
 @once

@@ -29,7 +29,7 @@ from swarm_bench.analysis.statistics.rule import Change as Shown
 from swarm_bench.analysis.statistics.rule import ratio_shown, score_shown
 from swarm_bench.analysis.wording import amount, listed, sentence
 from swarm_bench.core.metric import Better, Metric
-from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role
+from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role, SettingChange
 from swarm_bench.core.report.document import Answer
 from swarm_bench.core.status import Status
 
@@ -102,7 +102,7 @@ def _settings(session: CaseSession) -> dict[str, Any]:
     }
 
 
-def _of_arms(a: CaseSession, b: CaseSession) -> Iterator[Change]:
+def _of_arms(a: CaseSession, b: CaseSession) -> Iterator[SettingChange]:
     """Yield what differs in the arms that both have: who answered."""
     for arm in _shared(a, b):
         yield from differing(a.settings_of(arm), b.settings_of(arm))
@@ -126,7 +126,7 @@ def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
 def _incomplete(name: str, side: CaseSession) -> Iterator[str]:
     """Count the trials that have no record, and those that did not run to their own end."""
     own = side.experiment
-    planned = len(own.cases) * sum(map(own.runs_of, own.arms))
+    planned = len(own.cases) * sum(map(own.count_runs, own.arms))
     absent = planned - len(side.records)
     broken = sum(not record.conclusive for record in side.records)
     of_all = f"of {amount(planned, 'planned trial')} "

@@ -10,7 +10,7 @@ from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.diff import Change, DiffRow, Role, SideFacts
+from swarm_bench.core.report.diff import DiffRow, Role, SettingChange, SideFacts
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 
@@ -108,7 +108,7 @@ def _content(task: Task) -> tuple[Any, ...]:
     return task.prompt, task.key, task.commit
 
 
-def changes(a: Selection, b: Selection) -> tuple[Change, ...]:
+def changes(a: Selection, b: Selection) -> tuple[SettingChange, ...]:
     """List what else differs, which may be what the comparison is about, or explain its result."""
     first, second = a.data.experiment, b.data.experiment
     values = (_settings(side) for side in (first, second))
@@ -120,11 +120,11 @@ def changes(a: Selection, b: Selection) -> tuple[Change, ...]:
     )
 
 
-def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[SettingChange]:
     for what in dict.fromkeys([*before, *after]):
         old, new = before.get(what), after.get(what)
         if old != new:
-            yield Change(what=what, before=_written(old), after=_written(new))
+            yield SettingChange(subject=what, before=_written(old), after=_written(new))
 
 
 def drift(what: str) -> str:
@@ -197,15 +197,17 @@ def _settings(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _of_mode(first: Experiment, second: Experiment, name: str) -> Iterator[Change]:
+def _of_mode(first: Experiment, second: Experiment, name: str) -> Iterator[SettingChange]:
     before, after = first.retrieval.get(name), second.retrieval.get(name)
     if before != after:
         labels = [program.label if program else _NONE for program in (before, after)]
         if labels[0] != labels[1]:
-            yield Change(what=f"Tool of {name}", before=labels[0], after=labels[1])
+            yield SettingChange(subject=f"Tool of {name}", before=labels[0], after=labels[1])
     old, new = _defined(first.mode(name)), _defined(second.mode(name))
     if keys := [key for key in old if old[key] != new[key]]:
-        yield Change(what=f"File of {name}", before="", after=f"differs in {', '.join(keys)}")
+        yield SettingChange(
+            subject=f"File of {name}", before="", after=f"differs in {', '.join(keys)}"
+        )
 
 
 def _defined(mode: Mode) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.report.document import (
-    Against,
     Answers,
     Block,
     Bullets,
     Cell,
+    CombinedValue,
+    ComparedValue,
     Grid,
-    Parts,
     Span,
     Step,
     Text,
@@ -146,9 +146,9 @@ def _others(grid: Grid) -> Iterator[int]:
 
 def _is_missing(cell: Cell) -> bool:
     match cell:
-        case Value(value=value) | Against(own=Value(value=value)):
+        case Value(value=value) | ComparedValue(own=Value(value=value)):
             return value is None
-        case Parts(parts=parts):
+        case CombinedValue(parts=parts):
             return not parts
         case _:
             return cell is None
@@ -156,9 +156,9 @@ def _is_missing(cell: Cell) -> bool:
 
 def _rank(row: Sequence[Cell]) -> int:
     """Return how much a row tells: what differs, then what has several parts."""
-    if any(isinstance(cell, Against) and not isinstance(cell.change, str) for cell in row):
+    if any(isinstance(cell, ComparedValue) and not isinstance(cell.change, str) for cell in row):
         return 0
-    return 1 if any(isinstance(cell, Parts) for cell in row) else 2
+    return 1 if any(isinstance(cell, CombinedValue) for cell in row) else 2
 
 
 def _elsewhere(caveats: int, notes: int) -> str:

@@ -24,7 +24,7 @@ from swarm_bench.analysis.missed import missed_section, most_missed
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Answers,
-    Apart,
+    Attachment,
     Banner,
     Block,
     Bullets,
@@ -108,7 +108,7 @@ def _details(report: Report) -> Iterator[Section]:
     yield trials_section(report)
 
 
-def _apart(report: Report) -> Apart:
+def _apart(report: Report) -> Attachment:
     has = _IN_DETAILS if report.rehearsed is None else _IN_THOSE_OF_REHEARSALS
     instead = [Section(title="Details", blocks=(paragraph((_DETAILS, has)),))]
     rows = tuple(row for of_table in report.tables for row in of_table.rows if not row.metric.keyed)
@@ -117,7 +117,7 @@ def _apart(report: Report) -> Apart:
         section = table(whole, report.modes, [*explanation(report.runs)], digest=True)
         instead.append(replace(section, folded=True))
     title = f"{report.title}: Details"
-    return Apart(title=title, sections=tuple(_further(report)), instead=tuple(instead))
+    return Attachment(title=title, sections=tuple(_further(report)), instead=tuple(instead))
 
 
 def _further(report: Report) -> Iterator[Section]:

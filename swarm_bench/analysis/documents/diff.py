@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.diff import Change, Diff, DiffRow, Role, SideFacts
+from swarm_bench.core.report.diff import Diff, DiffRow, Role, SettingChange, SideFacts
 from swarm_bench.core.report.document import (
     Answers,
     Block,
@@ -92,9 +92,9 @@ def _legend(diff: Diff) -> Block:
     )
 
 
-def _change(change: Change) -> tuple[str | Span, ...]:
+def _change(change: SettingChange) -> tuple[str | Span, ...]:
     arrow = f"{change.before} → {change.after}" if change.before else change.after
-    return Span(text=change.what, strong=True), ": ", quoting(arrow)
+    return Span(text=change.subject, strong=True), ": ", quoting(arrow)
 
 
 def _row(row: DiffRow) -> tuple[Cell, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from swarm_bench.analysis.documents.blocks import figure, metric_row, ratio
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Better, Metric, Style
-from swarm_bench.core.report.document import Against, Cell, Grid, Parts, Scale, Value
+from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
 from swarm_bench.core.report.ratios import Column, Difference, Indexing, Ratio, RatioRow, Ratios
 from swarm_bench.core.report.report import FoundRow, Headline, Row
 
@@ -111,7 +111,7 @@ def _difference(style: Style, difference: Difference | None) -> Value | str | No
 
 
 def _against(own: Value | None, change: Value | str | None) -> Cell:
-    return Against(own=own, change=change) if own and change else own
+    return ComparedValue(own=own, change=change) if own and change else own
 
 
 def _divided(
@@ -159,12 +159,12 @@ def _column(column: Column) -> str:
     return f"{column.mode}, as used" if column.as_used else column.mode
 
 
-def _indexing(indexing: Indexing | None) -> Parts | None:
+def _indexing(indexing: Indexing | None) -> CombinedValue | None:
     if indexing is None:
         return None
     parts = [(indexing.before, "before the agents"), (indexing.within, "in their time")]
     counts = [(indexing.missing, "missing"), (indexing.copied, "copied")]
-    return Parts(
+    return CombinedValue(
         style=Style.SECONDS,
         parts=tuple((seconds, when) for seconds, when in parts if seconds is not None),
         notes=tuple(f"{count} {what}" for count, what in counts if count),

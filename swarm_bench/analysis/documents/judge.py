@@ -4,7 +4,7 @@ from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Cell, Grid, Section, Value
-from swarm_bench.core.report.judging import Judged, JudgeSpending, Judging
+from swarm_bench.core.report.judging import JudgedMode, JudgeSpending, Judging
 
 _ABOUT = (
     "A model was shown two answers to the same task in the same run, and not whose they are: names "
@@ -57,7 +57,7 @@ def _compared(judging: Judging) -> str:
     return f"Each is compared with {judging.reference}."
 
 
-def _row(judged: Judged) -> tuple[Cell, ...]:
+def _row(judged: JudgedMode) -> tuple[Cell, ...]:
     return (
         judged.mode,
         judged.judge,

@@ -166,7 +166,7 @@ def _row(noise: Noise) -> tuple[Cell, ...]:
     direction = Scale.NOISE if noise.relative else Scale.DIFFERENCE
     size = Scale.NOISE if noise.relative else Scale.DEVIATION
     if noise.still:
-        none = noise.nothing
+        none = noise.null_value
         cells = (Value(scale=direction, value=none), *[Value(scale=size, value=none)] * 2)
         return (noise.metric.title, *cells, f"all {noise.pairs}")
     return (

@@ -7,7 +7,7 @@ from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.analysis.documents.brief import End, brief
 from swarm_bench.core.report.document import (
     Answers,
-    Apart,
+    Attachment,
     Block,
     Bullets,
     Document,
@@ -61,7 +61,7 @@ class About:
 
 
 def summary(
-    about: About, opening: Opening, details: Iterable[Section], apart: Apart | None = None
+    about: About, opening: Opening, details: Iterable[Section], apart: Attachment | None = None
 ) -> Document:
     """Lay out a summary: the opening, and the details folded. What has no room in the one is the
     first of the other."""

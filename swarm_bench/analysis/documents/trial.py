@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from swarm_bench.analysis.documents.blocks import NOT_REPORTED, paragraph
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Section, Span, Text, Value, Verbatim
-from swarm_bench.core.report.page import Page, Recorded
+from swarm_bench.core.report.page import Page, RecordedFigures
 from swarm_bench.core.session.records import TrialRecord
 
 _FIRST = ("duration_s", "num_turns", "input_tokens", "cache_read", "output_tokens")
@@ -28,7 +28,7 @@ def page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> 
 
 def _figures(
     metrics: Iterable[Metric], record: TrialRecord
-) -> Iterator[tuple[str, Value | Recorded | str]]:
+) -> Iterator[tuple[str, Value | RecordedFigures | str]]:
     shown = {metric.key: metric for metric in metrics if metric.page and _applies(metric, record)}
     for key in dict.fromkeys([*(key for key in _FIRST if key in shown), *shown]):
         yield shown[key].page, _figure(shown[key], record)
@@ -41,7 +41,7 @@ def _applies(metric: Metric, record: TrialRecord) -> bool:
     return not metric.keyed or bool(metric.read and metric.read(record) is not None)
 
 
-def _figure(metric: Metric, record: TrialRecord) -> Value | Recorded | str:
+def _figure(metric: Metric, record: TrialRecord) -> Value | RecordedFigures | str:
     """Return the figure as the record has it."""
     value = metric.read(record) if metric.read else None
     if metric.style is Style.DOLLARS:
@@ -52,8 +52,8 @@ def _figure(metric: Metric, record: TrialRecord) -> Value | Recorded | str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if metric.key == "input_tokens":
-        return Recorded(value=value, note=f"+ {_text(record.cache_create)} cache creation")
-    return Recorded(value=value, unit="s" if metric.style is Style.SECONDS else "")
+        return RecordedFigures(value=value, note=f"+ {_text(record.cache_create)} cache creation")
+    return RecordedFigures(value=value, unit="s" if metric.style is Style.SECONDS else "")
 
 
 def _facts(record: TrialRecord) -> Iterator[tuple[str, Text]]:

@@ -11,7 +11,7 @@ from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.core.session.records import TrialRecord
 
 Span = tuple[float, float]
@@ -89,7 +89,7 @@ def too_low(experiment: Experiment, earlier: Earlier | None, rest: float, done: 
 def _by_rehearsal(
     experiment: Experiment, rehearsal: Earlier, pending: Mapping[str, int]
 ) -> Iterator[str]:
-    price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
+    price = find_price(experiment.model or experiment.agent.model, experiment.prices or {})
     span = _span(rehearsal, pending, lambda trial: _priced(trial, price))
     if span is None:
         return
@@ -104,7 +104,7 @@ def _priced(trial: TrialRecord, price: Price | None) -> float | None:
     """Price the tokens of a trial; without a price it is what its agent reports."""
     if price is None:
         return trial.cost
-    return price.of(
+    return price.compute_cost(
         Usage(
             input=trial.input_tokens,
             cache_read=trial.cache_read,

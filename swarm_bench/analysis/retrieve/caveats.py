@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.analysis.cases.caveats import KINDS as OF_CASES
 from swarm_bench.analysis.cases.session import ArmKind
 from swarm_bench.analysis.caveats.clones import had_keys, with_keys
@@ -15,7 +15,7 @@ from swarm_bench.analysis.retrieve.figures import Answers, middle, values
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.retrieving import Form, figures_of
+from swarm_bench.core.session.retrieving import Form, get_figure
 from swarm_bench.core.session.tasks import AnswerKey, relevant_files
 from swarm_bench.models.lexical.tool_results import locations
 from swarm_bench.source.constant import constant_recall
@@ -61,8 +61,8 @@ def of_searches(answers: Answers, arm: str) -> Iterator[Caveat]:
 
 def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
     records = answers.of(arm, form)
-    failed = [record for record in records if figures_of(record, "failed")]
-    empty = [record for record in records if figures_of(record, "empty")]
+    failed = [record for record in records if get_figure(record, "failed")]
+    empty = [record for record in records if get_figure(record, "empty")]
     calls = amount(len(records), "call")
     if failed:
         detail = " ".join((failed[0].answer or "").split())
@@ -103,7 +103,7 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
     """Tell whether all answers that name files name the same ones first, in whatever order, and
     questions with different keys got them. A placebo is meant so, and nothing tells of answers
     whose text is not stored."""
-    telling = [it for it in records if not figures_of(it, "failed") and not figures_of(it, "empty")]
+    telling = [it for it in records if not get_figure(it, "failed") and not get_figure(it, "empty")]
     if answers.experiment.mode(arm).is_placebo or not all(record.answer for record in telling):
         return False
     keys, named = set(), set()
@@ -122,7 +122,7 @@ def _begin_alike(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> s
     where they are fewer than half, or too few to tell."""
     first, telling = Counter[str](), 0
     for record in records:
-        if figures_of(record, "failed") or figures_of(record, "empty"):
+        if get_figure(record, "failed") or get_figure(record, "empty"):
             continue
         telling += 1
         path = next((it.path for it in locations(record.answer or "", "")), None)
@@ -138,7 +138,7 @@ def _named(question: str | None, answer: str, number: int) -> frozenset[str] | s
     """Return the files that an answer names first, so many; its digest where none is recognised,
     without what it repeats of its question."""
     files = dict.fromkeys(it.path for it in locations(answer, ""))
-    return frozenset(islice(files, number)) or answer_to("search", question, answer).answer
+    return frozenset(islice(files, number)) or digest_answer("search", question, answer).answer
 
 
 def _counted(answers: Answers) -> int:

@@ -24,9 +24,9 @@ from swarm_bench.core.session.retrieving import (
     PLAIN,
     Form,
     RetrieveExperiment,
-    figures_of,
+    get_figure,
 )
-from swarm_bench.core.session.tasks import Task, task_groups
+from swarm_bench.core.session.tasks import Task, group_tasks
 
 MOST_TAGS = 12
 """That are told apart."""
@@ -56,7 +56,7 @@ class Answers(CaseSession):
     @cached_property
     def cases(self) -> Cases:
         tasks = {case: task for case, (task, _) in self.questions.items()}
-        groups = task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
+        groups = group_tasks(self.experiment.tasks, self.experiment.repository.clean_commit)
         return Cases(
             ids=tuple(tasks),
             weights={case: task.weight for case, task in tasks.items()},
@@ -163,7 +163,7 @@ class Answers(CaseSession):
 
 def values(records: Iterable[CaseRecord], key: str) -> list[float]:
     """List a figure of all records that have it."""
-    return [value for record in records if (value := figures_of(record, key)) is not None]
+    return [value for record in records if (value := get_figure(record, key)) is not None]
 
 
 def middle(numbers: Sequence[float]) -> float | None:

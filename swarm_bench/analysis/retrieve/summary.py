@@ -32,7 +32,7 @@ from swarm_bench.core.session.retrieving import (
     PLAIN,
     Form,
     RetrieveExperiment,
-    figures_of,
+    get_figure,
 )
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
@@ -171,7 +171,7 @@ def _row(answers: Answers, arm: str, form: Form) -> tuple[Cell, ...]:
     records = answers.of(arm, form)
     recall, tokens = answers.mean(records, "recall"), answers.mean(records, "tokens")
     dense = recall / tokens * 1000 if recall is not None and tokens else None
-    answered = [record for record in records if not figures_of(record, "failed")]
+    answered = [record for record in records if not get_figure(record, "failed")]
     later = values(answered, "later_seconds")
     return (
         arm,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, joined
-from swarm_bench.core.session.prices import price_of
+from swarm_bench.core.session.prices import find_price
 
 _LONGEST = 50
 """Characters of the names of models in one line."""
@@ -46,7 +46,7 @@ def _models(selection: Selection) -> Mapping[str | None, int]:
         for trial in selection.trials
         if trial.cost is None and trial.effective_tokens is not None
     )
-    return {model: number for model, number in models.items() if price_of(model, prices) is None}
+    return {model: number for model, number in models.items() if find_price(model, prices) is None}
 
 
 def _reason(model: str | None) -> str:

@@ -196,7 +196,7 @@ def _savings(measured: Measured, row: Noise) -> str:
 
 def _apart(rows: Sequence[Noise]) -> Iterator[str]:
     """Say in which metrics identical arms would have been called different."""
-    if titles := [row.metric.title for row in rows if row.apart]:
+    if titles := [row.metric.title for row in rows if row.is_significant]:
         yield (
             f"these arms would have been called different in {lowered(in_a_row(titles))}, as "
             "happens by chance with 5 of 100 metrics, and with more times where agents share their "

@@ -8,7 +8,7 @@ from functools import cached_property
 from statistics import fmean
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.core.session.tasks import Task, task_groups
+from swarm_bench.core.session.tasks import Task, group_tasks
 
 LEAST_PAIRED = 0.8
 """Of the cases; with fewer, those that are missing could turn the result."""
@@ -139,7 +139,7 @@ def cases_of(tasks: Sequence[Task], commit: str | None) -> Cases:
     return Cases(
         ids=tuple(task.id for task in tasks),
         weights={task.id: task.weight for task in tasks},
-        groups=task_groups(tasks, commit),
+        groups=group_tasks(tasks, commit),
     )
 
 

@@ -9,5 +9,5 @@ _FETCHED = "fetched"
 
 def list_dataset_names() -> list[str]:
     """List them; nothing is read."""
-    registered = {plugin.name for plugin in registry.plugins("datasets")} - {_FETCHED}
+    registered = {plugin.name for plugin in registry.list_plugins("datasets")} - {_FETCHED}
     return [*registered, *(f"{_FETCHED}:{name}" for name in fetched_names())]

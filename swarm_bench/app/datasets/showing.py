@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from swarm_bench.app.benchmarks import build_row_section
 from swarm_bench.app.datasets.properties import configure_benchmark
-from swarm_bench.core.integers import of_any_length
+from swarm_bench.core.integers import allow_any_length
 from swarm_bench.core.report.document import Document, Fact, Section, Verbatim
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.datasets.progress import Progress, Tell
@@ -26,7 +26,7 @@ def show_dataset(word: str, name: str | None, properties: Sequence[str], tell: T
     data set that cannot be read."""
     schema = name and configure_benchmark(name, properties, "--benchmark")[2].row_schema()
     dataset = find_dataset(word)
-    with blaming(word, "cannot be read"), of_any_length():
+    with blaming(word, "cannot be read"), allow_any_length():
         return render(
             _build_page(word, dataset, tuple(_build_sections(name, schema)), Progress(tell))
         )

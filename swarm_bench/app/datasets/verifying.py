@@ -11,7 +11,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.app.datasets.properties import configure_benchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.integers import of_any_length
+from swarm_bench.core.integers import allow_any_length
 from swarm_bench.core.roles.dataset import RawRow, VerifiesItself
 from swarm_bench.datasets import rows as of_rows
 from swarm_bench.datasets.progress import Progress, Tell
@@ -73,7 +73,7 @@ class _Verifier:
             if str(error) not in self._named_faults:  # it may have said so itself
                 self._add(str(error))
             return
-        with of_any_length():
+        with allow_any_length():
             self._make_cases(rows)
             for _ in rows:  # whoever makes cases may not want all of them
                 pass

@@ -20,7 +20,7 @@ from swarm_bench.core.session.designs import ENVIRONMENT
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
 from swarm_bench.runtime.workspaces.checkout import commit_of
-from swarm_bench.runtime.workspaces.content import walked
+from swarm_bench.runtime.workspaces.content import select_folder
 from swarm_bench.runtime.workspaces.git import git
 
 OLDEST_PYTHON = (3, 11)
@@ -52,7 +52,7 @@ async def check_git() -> Check:
 async def check_repository(repo: Path, include: Sequence[str] = (), *, is_named: bool) -> Check:
     """Check that the repository can be copied; `is_named`: whether it was asked for, as the working
     folder may be any."""
-    looking = partial(walked, repo.resolve(), include, named=is_named)
+    looking = partial(select_folder, repo.resolve(), include, is_named=is_named)
     try:
         commit = await commit_of(repo)
         if commit is None:
@@ -90,7 +90,7 @@ async def estimate_clone_bytes(repo: Path) -> int:
             sizes = [line.split(maxsplit=4)[3] for line in listing.split(b"\0") if line]
             file_sizes = [int(size) for size in sizes if size != b"-"]  # a submodule has none
         else:
-            names = walked(repo.resolve(), (), named=True).names
+            names = select_folder(repo.resolve(), (), is_named=True).names
             file_sizes = [(repo / os.fsdecode(name)).lstat().st_size for name in names]
     except (SwarmBenchError, OSError):
         return 0

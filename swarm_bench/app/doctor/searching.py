@@ -65,7 +65,9 @@ async def make_question(settings: Settings, work: Path) -> Question:
     if repo == Path() and (await try_git("rev-parse", "--git-dir", cwd=repo)).returncode != 0:
         # Whoever did not name it may stand in a home.
         raise UsageError("the working folder is not a git checkout; name a repository with --repo")
-    snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=False, named=repo != Path())
+    snapshot = await take_snapshot(
+        repo, work / "snapshot.git", dirty=False, is_named=repo != Path()
+    )
     async with clone(snapshot, work / "reading", keep=None) as workspace:
         query = await anyio.to_thread.run_sync(find_frequent_name, workspace, snapshot.files)
     return Question(snapshot=snapshot, query=query or repo.resolve().name)

@@ -12,8 +12,8 @@ from swarm_bench.core.report.trials_table import TrialsTable
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.parquet import render_parquet
 from swarm_bench.reports.trials_text import render_csv, render_json
-from swarm_bench.runtime.cycles import uncollected
-from swarm_bench.runtime.files import writable_place, write_whole
+from swarm_bench.runtime.cycles import pause_collection
+from swarm_bench.runtime.files import find_writable_path, write_whole
 
 TextFormat = Literal["csv", "json", "junit"]
 _RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
@@ -23,20 +23,20 @@ _RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
 }
 
 
-@uncollected()
+@pause_collection()
 def export(path: Path, kind: TextFormat) -> str:
     """Write the session in the format. The session stays as it is, and nothing that it names is
     run. Raises `UsageError` for what is no session."""
     return _render(open_session(path).build_trials_table(), kind)
 
 
-@uncollected()
+@pause_collection()
 def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -> None:
     """Write the session to a new file. Raises `UsageError` when something is there, and for
     Parquet without its library."""
     if not output.name:
         raise UsageError(f"{output} names no file; give one with --output")
-    target = writable_place(output)
+    target = find_writable_path(output)
     if os.path.lexists(target):
         raise UsageError(f"{output} exists; remove it, or give another --output")
     table = open_session(path).build_trials_table()
@@ -59,7 +59,7 @@ def _render_parquet(table: TrialsTable) -> bytes:
         raise UsageError("parquet needs pyarrow; install it with: pip install pyarrow") from None
 
 
-@uncollected()
+@pause_collection()
 def load(path: str | Path) -> LoadedSession:
     """Read a session into data frames. Raises `UsageError` for what is no session, and without
     pandas.

@@ -17,11 +17,11 @@ from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.session.later.verdicts import Verdict
-from swarm_bench.core.session.prices import price_of
+from swarm_bench.core.session.prices import find_price
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
 from swarm_bench.models.tokens import count
-from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.files import hold_lock
 from swarm_bench.runtime.sink import clean_text
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -107,7 +107,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
     """Ask what has no verdict yet, and render the summary again. `say` gets a sentence on what will
     be asked, and on how far that is. Raises `UsageError` and `NotAuthorized`."""
     key, lock = _find_key(request), open_session(request.folder).read_answers().lock
-    with locked(lock):
+    with hold_lock(lock):
         answers = open_session(request.folder).read_answers()
         plan = _make_plan(answers, request)
         say(plan.describe(request))
@@ -122,7 +122,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
             judge=_identify_judge(request),
             clean=lambda text: clean_text(text, (key,)),
             keep=keep,
-            price=price_of(request.model, read_prices()),
+            price=find_price(request.model, read_prices()),
         )
         with cancelling():
             anyio.run(_ask, request, key, judge_client, plan.unjudged)

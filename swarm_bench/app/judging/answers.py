@@ -23,7 +23,7 @@ from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.reports.page import answer_in
-from swarm_bench.runtime.untrusted import opened, read_inside
+from swarm_bench.runtime.untrusted import open_untrusted, read_inside
 
 _PAGE_BYTES = 8 * 1024 * 1024
 _MODEL = "the model"
@@ -121,7 +121,7 @@ def _read_requests(path: Path) -> Mapping[str, str]:
     requests = dict[str, str]()
     if not path.is_file():
         raise UsageError(f"{path} is missing, which has what was asked; restore it")
-    with opened(path) as file:
+    with open_untrusted(path) as file:
         for line in file:
             try:
                 content = json.loads(line)

@@ -15,7 +15,7 @@ from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.models import Arm
-from swarm_bench.core.validation import problem_of
+from swarm_bench.core.validation import describe_problem
 from swarm_bench.models.servers.server import is_loopback
 
 _Value = tuple[str, str, Any]
@@ -28,7 +28,7 @@ _ADDRESS = "http"
 
 def list_models() -> list[Listing]:
     """List the kinds of models that can be asked."""
-    plugins = registry.plugins(_KIND)
+    plugins = registry.list_plugins(_KIND)
     return [
         Listing(
             name=plugin.name,
@@ -48,7 +48,7 @@ def create_source(word: str) -> ModelSource:
         return _load_source(name, argument)
     if colon:
         return _load_source(word, "")
-    raise UnknownName("model", word, [plugin.name for plugin in registry.plugins(_KIND)])
+    raise UnknownName("model", word, [plugin.name for plugin in registry.list_plugins(_KIND)])
 
 
 def is_class(word: str) -> bool:
@@ -134,6 +134,6 @@ def _check_values(name: str, texts: Iterable[str], kind: type[BaseModel]) -> Ite
         try:
             model = parse_properties(kind, {name: read_value(text, "--vary")})
         except ValidationError as error:
-            clause = problem_of(error.errors()[0])
+            clause = describe_problem(error.errors()[0])
             raise UsageError(f"--vary {name}={text}: it {clause}") from error
         yield name, text.removeprefix("@"), model.model_dump(mode="json")[name]

@@ -14,7 +14,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import Arm, ModelExperiment
-from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.session.prices import Price, find_price
 
 
 def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None:
@@ -120,7 +120,7 @@ def find_limiting_price(
         settings = Settings(agent=source.spec, model=source.model, max_cost=1.0)
         check_cost_limit(source.agent, source.agent.program(source.model), settings, prices)
         return None
-    if price := price_of(name, prices):
+    if price := find_price(name, prices):
         return price
     raise UsageError(
         f"--max-cost: no price table has the model {name}; add it to prices.toml "

@@ -24,7 +24,7 @@ from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
 from swarm_bench.core.session.cases import CaseTrial
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.core.session.prices import Price, Prices, price_of
+from swarm_bench.core.session.prices import Price, Prices, find_price
 from swarm_bench.models import tokens
 
 _MOST_READ = 30
@@ -154,7 +154,7 @@ def _estimate_cost(model: _Model, expected: Expected) -> tuple[Span | None, str]
     if model.is_agent:
         return None, "no earlier session below results/ shows what the agent program takes"
     name = _find_provider_name(source, model.context)
-    price = price_of(name, model.prices)
+    price = find_price(name, model.prices)
     if price is None:
         return None, f"no price table has the model {name or model.word} (prices.toml)"
     if expected.sent is None or expected.written is None:

@@ -20,9 +20,9 @@ from swarm_bench.benchmarks.cases.folder import (
 )
 from swarm_bench.benchmarks.cases.requests import digest, make_stored_request
 from swarm_bench.benchmarks.cases.running import choose_way
-from swarm_bench.core.report.standing import exported
+from swarm_bench.core.report.standing import export_caveats
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 
 _LONGEST_NAME = 100
 _PASS_AT = "pass_at_"
@@ -42,7 +42,7 @@ def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: C
             entry = requests.setdefault((sha256, case.id), new_entry)
             entry["arms"].append(arm.name)
             entry.update(make_stored_request(ask))
-    entries = (cleaned(entry, properties.secrets) for entry in requests.values())
+    entries = (clean_value(entry, properties.secrets) for entry in requests.values())
     write_pieces(folder.path / PROMPTS, (f"{json.dumps(entry)}\n" for entry in entries))
 
 
@@ -68,7 +68,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         experiment.benchmark: {**sole, **figures},
         "config": experiment.properties,
         "measures": [measure for result in all_results for measure in _list_measures(result)],
-        "caveats": exported({arm: session.caveats(arm) for arm in experiment.arms}),
+        "caveats": export_caveats({arm: session.caveats(arm) for arm in experiment.arms}),
     }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS
@@ -121,7 +121,7 @@ def _list_generations(session: ModelSession, arm: str) -> Iterator[list[str]]:
     for record in session.records_of(arm):
         text = record.answer if record.prediction is None else record.prediction
         texts[record.case, record.run] = text or ""
-    runs = range(1, session.experiment.runs_of(arm) + 1)
+    runs = range(1, session.experiment.count_runs(arm) + 1)
     return ([texts.get((case.id, run), "") for run in runs] for case in session.experiment.cases)
 
 

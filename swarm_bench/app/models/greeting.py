@@ -25,7 +25,7 @@ from swarm_bench.core.roles.language_model import (
     Way,
 )
 from swarm_bench.core.session.models import Greeting, ModelExperiment
-from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.plan import iterate_groups, plan_cases
 
@@ -113,7 +113,7 @@ def _list_targets(
         if isinstance(source, AgentSource) or (source.free and source.address is None):
             continue
         ask = Ask(prompt=_PROMPTS[way], sampling=Sampling(max_tokens=_TOKENS))
-        price = None if source.free else price_of(name, setup.prices)
+        price = None if source.free else find_price(name, setup.prices)
         yield _GreetedModel(word=without_logins(word), source=source, ask=ask, price=price)
 
 
@@ -132,7 +132,7 @@ async def _greet_model(target: _GreetedModel, context: Around, emit: Emit) -> Gr
             ) from error
         return Greeting(model=target.word, requests=error.requests, cost=target.max_cost or None)
     usage, price = completion.usage, target.price
-    cost = completion.cost if price is None else price.of(usage)
+    cost = completion.cost if price is None else price.compute_cost(usage)
     cost = 0.0 if target.source.free else cost
     took = Greeting(
         model=target.word,

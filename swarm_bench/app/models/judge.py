@@ -14,7 +14,7 @@ from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around
 from swarm_bench.core.session.models import ModelExperiment
-from swarm_bench.core.session.prices import price_of
+from swarm_bench.core.session.prices import find_price
 from swarm_bench.models.offline.copy import CopySource
 from swarm_bench.models.offline.empty import Empty
 from swarm_bench.models.offline.generations import Generations
@@ -83,5 +83,5 @@ def complete_judge(setup: Setup, context: Around, names: Mapping[str, str]) -> J
         return None
     name = names.get(judge.word, "")
     judge_context = replace(context, lessons=(), groups=())
-    price = None if judge.source.free else price_of(name, setup.prices)
+    price = None if judge.source.free else find_price(name, setup.prices)
     return replace(judge, model_context=judge_context, name=name, price=price)

@@ -24,7 +24,7 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Completion
-from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.reread import ReparsedAnswer
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.datasets.rows import Rows, read_rows
@@ -114,7 +114,7 @@ class _AnswerRescorer:
                     f"of {arm}; install the version that it was run with"
                 )
 
-    async def rescore(self, record: ModelRecord) -> Reread | None:
+    async def rescore(self, record: ModelRecord) -> ReparsedAnswer | None:
         """Read and score the answer of a record; `None` where it has none that has scores."""
         benchmark, case = self._benchmarks[record.arm], self._cases[record.arm][record.case]
         answer = record.answer
@@ -133,7 +133,7 @@ class _AnswerRescorer:
         if scores is None:
             return None
         environment = self._tools.environment
-        return Reread(
+        return ReparsedAnswer(
             arm=record.arm,
             case=record.case,
             trial=record.trial,

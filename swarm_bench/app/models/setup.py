@@ -36,7 +36,7 @@ from swarm_bench.config.run_options import (
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
-from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord, RequestSettings
 from swarm_bench.datasets.rows import Rows, paths_of, read_rows, resolve_beside
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
@@ -188,9 +188,9 @@ def complete_experiment(
     return benchmark, model_experiment
 
 
-def _build_model_experiment(grown: CaseExperiment, model_facts: Asking) -> ModelExperiment:
+def _build_model_experiment(grown: CaseExperiment, model_facts: RequestSettings) -> ModelExperiment:
     if isinstance(grown, ModelExperiment):
-        experiment = grown.asking(model_facts)
+        experiment = grown.replace_settings(model_facts)
     else:
         experiment = ModelExperiment(**vars(grown), **vars(model_facts))
     try:
@@ -206,7 +206,7 @@ def _collect_model_facts(
     context: Around,
     properties: CaseProperties,
     ways: Mapping[str, frozenset[Way]],
-) -> Asking:
+) -> RequestSettings:
     """`ways`: those of each model; empty where nothing will run."""
     setup, configured = benchmark.setup, properties.model
     assert setup is not None
@@ -223,7 +223,7 @@ def _collect_model_facts(
         )
         for word, _ in sources
     }
-    return Asking(
+    return RequestSettings(
         models=setup.arms,
         data=rows.data,
         data_notes=tuple(configured.notes(rows.rows)),

@@ -7,7 +7,7 @@ import anyio
 
 from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
-from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.session.experiment import Mode, Program
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
 from swarm_bench.retrieval.canopy.service import hide_log
@@ -15,7 +15,7 @@ from swarm_bench.retrieval.handshake import Handshake, Handshakes
 from swarm_bench.retrieval.modes.mode import check_filling, has_placeholder
 from swarm_bench.retrieval.opened_mode import open_service
 from swarm_bench.retrieval.tools import Tools
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 OMIT = "omit the mode from --modes"
@@ -57,7 +57,7 @@ async def check_mode_tools(
     for mode in with_tool:
         for answer in handshakes[mode.name].values():
             if answer.warning is not None:
-                emit(Trouble(message=f"{mode.name}: of {answer.server}, {answer.warning}"))
+                emit(WarningRaised(message=f"{mode.name}: of {answer.server}, {answer.warning}"))
     return handshakes
 
 
@@ -110,7 +110,7 @@ def _find_unknown_tools(
     offered_tools = sorted(
         {tool.name for handshake in handshakes.values() for tool in handshake.tools}
     )
-    for key, tool in cleaned(named_tools, secrets).items():  # as those that are offered
+    for key, tool in clean_value(named_tools, secrets).items():  # as those that are offered
         if tool and tool not in offered_tools:
             yield ConfigError(
                 f"The mode {mode.name} names the tool {tool!r} under {key!r}, and its servers "

@@ -18,7 +18,7 @@ from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
 from swarm_bench.retrieval.preparing import prepare, read_version
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import remove
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 
 
@@ -116,7 +116,7 @@ async def greet_modes(
         if mode.version and answers:
             answers = _add_version(answers, await read_version(site))
         change = await opened_mode.find_changes()
-    unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], secrets)
+    unexpected = clean_value(change.list_unexpected(mode.may_create)[:MOST_PATHS], secrets)
     answers = {
         name: replace(handshake, unexpected=unexpected) for name, handshake in answers.items()
     }

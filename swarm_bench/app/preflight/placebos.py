@@ -43,7 +43,7 @@ async def make_placebos(
                     handshakes[original.name][server], original, experiment, places
                 ).write(path)
     values = {"workspace": str(tools.work), PLACEBO: str(folder)}
-    async with tools.homes.opened("home-placebo") as home:
+    async with tools.homes.open_home("home-placebo") as home:
         servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
         answers = await greet(servers, templates=servers, cwd=tools.work, env=tools.env)
     for name, by_server in answers.items():

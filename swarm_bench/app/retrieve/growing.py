@@ -6,7 +6,7 @@ from swarm_bench.benchmarks.swarm.plan.resume import (
     merge_settings,
 )
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.retrieving import MAIN, RetrieveExperiment, questions
+from swarm_bench.core.session.retrieving import MAIN, RetrieveExperiment, iterate_questions
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.engine.continuing import check_benchmark, check_runs, check_same
 from swarm_bench.engine.plan import draw_order
@@ -35,7 +35,7 @@ def extend_experiment(
         ),
         "order": draw_order(arms, new.runs, old.seed, old.order),
         "tasks": tasks,
-        "cases": tuple(case for case, _, _ in questions(tasks)),
+        "cases": tuple(case for case, _, _ in iterate_questions(tasks)),
         "suite": old.suite if new.suite == old.suite else f"{old.suite}, {new.suite}",
         "made": old.made or new.made,
         "omitted_tasks": max(old.omitted_tasks, new.omitted_tasks),

@@ -33,7 +33,7 @@ from swarm_bench.core.session.retrieving import (
     MAIN,
     RetrieveExperiment,
     Searching,
-    questions,
+    iterate_questions,
 )
 from swarm_bench.core.session.tasks import Task, relevant_files
 from swarm_bench.engine.plan import draw_order, iterate_groups, plan_cases
@@ -174,7 +174,7 @@ def _build_experiment(
         versions={"swarm-bench": own_version()},
         settings=anchor_paths({name: options[name] for name in options if name in allowed_names}),
         arms=arms,
-        cases=tuple(case for case, _, _ in questions(inputs.tasks)),
+        cases=tuple(case for case, _, _ in iterate_questions(inputs.tasks)),
         repository=repository,
         modes=inputs.modes,
         suite=inputs.suite,
@@ -186,7 +186,7 @@ def _build_experiment(
         service_url=settings.service_url,
         primary=settings.quality,
         margin=settings.quality_margin,
-    ).with_beforehand()
+    ).preregister()
 
 
 async def _greet_servers(

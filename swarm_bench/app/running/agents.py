@@ -43,7 +43,7 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.designs import Design
@@ -55,9 +55,9 @@ from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.files import remove_parts, state_of
+from swarm_bench.runtime.files import read_state, remove_parts
 from swarm_bench.runtime.homes import Homes
-from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.ownership import KEPT_FOLDER
 from swarm_bench.runtime.processes.launching import require_descriptors
 
 SWARM = SwarmBenchmark()
@@ -94,7 +94,7 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
 
     def check_unchanged(self, continued: SessionFolder) -> None:
         for stored in self.resolved.continued:
-            check_unchanged(stored.folder, stored.state, state_of(stored.folder / EXPERIMENT))
+            check_unchanged(stored.folder, stored.state, read_state(stored.folder / EXPERIMENT))
 
     @asynccontextmanager
     async def prepare(
@@ -176,7 +176,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
                     stopped = error
             raise stopped
 
-    def report(self, folder: SessionFolder) -> Written:
+    def report(self, folder: SessionFolder) -> RenderedDocument:
         self.reported, summary = write_summary(folder)
         return summary
 
@@ -185,7 +185,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
 
     def complete(self, result: SessionResult, folder: SessionFolder) -> ComparisonResult:
         assert self.reported is not None
-        kept = self.parts.tools.work / KEPT
+        kept = self.parts.tools.work / KEPT_FOLDER
         if kept.exists():
             result = replace(result, kept_workspaces=(kept,))
         return ComparisonResult(**vars(result), report=self.reported)
@@ -280,7 +280,7 @@ async def _run_rehearsal(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehea
         return
     kit.emit(Preparing(step="the rehearsal server"))
     instructions = sorted({mode.instructions for mode in experiment.modes})
-    async with Homes(work=kit.work).opened("home-rehearsal") as home:
+    async with Homes(work=kit.work).open_home("home-rehearsal") as home:
         started = started_rehearsal(
             {**small_environment(os.environ), **home},
             experiment.faults,

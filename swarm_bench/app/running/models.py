@@ -18,7 +18,7 @@ from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_model_folder
 from swarm_bench.config.run_options import RUNS_OF_MODELS
 from swarm_bench.core.events import Emit
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
@@ -130,5 +130,5 @@ class ModelReady(PairReady):
         self.experiment = self.experiment.model_copy(update=models)
         self.add(tuple(grown.arms(self.properties.model)))
 
-    def report(self, folder: CaseFolder) -> Written:
+    def report(self, folder: CaseFolder) -> RenderedDocument:
         return ModelSession(folder.path, self.benchmark).report()

@@ -25,8 +25,8 @@ from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
-from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.events import Emit, WarningRaised
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
@@ -140,7 +140,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
                 await self.grow(folder)
             if self.experiment.arms == arms:
                 return False
-        emit(Trouble(message=_KEEPS_GROWING.format(self.benchmark.name)))
+        emit(WarningRaised(message=_KEEPS_GROWING.format(self.benchmark.name)))
         return False
 
     def store(self, folder: CaseFolder, emit: Emit) -> CaseStore:
@@ -169,7 +169,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
         if new := [arm for arm in arms if arm not in self.experiment.arms]:
             self.experiment = add_arms(self.experiment, new, self.properties.secrets)
 
-    def report(self, folder: CaseFolder) -> Written:
+    def report(self, folder: CaseFolder) -> RenderedDocument:
         return PairSession(folder.path, self.benchmark).report()
 
     def blocks(self) -> Sequence[Block[Case]]:

@@ -21,7 +21,7 @@ from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.events import Emit
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import RETRIEVE
@@ -103,7 +103,7 @@ class RetrieveReady(Ready[CaseFolder, SessionResult]):
         execute = partial(run_cases, partial(run_questions, self.kit))
         return await run_session(store, self.blocks(), execute)
 
-    def report(self, folder: CaseFolder) -> Written:
+    def report(self, folder: CaseFolder) -> RenderedDocument:
         return RetrieveSession(folder.path).report()
 
     def blocks(self) -> Sequence[Block[Case]]:

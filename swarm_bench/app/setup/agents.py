@@ -27,7 +27,7 @@ PROMPT = "{{ prompt }}"
 def list_agents() -> list[Listing]:
     """List every registered agent, with its version or why it cannot be used."""
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
-        return list(threads.map(_build_listing, registry.plugins("agents")))
+        return list(threads.map(_build_listing, registry.list_plugins("agents")))
 
 
 def check(

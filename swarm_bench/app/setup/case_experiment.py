@@ -22,7 +22,7 @@ from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ def check_arm_names(arms: Iterable[str]) -> tuple[str, ...]:
 
 def _check_experiment(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperiment:
     names = [experiment.arms, [(case.id, case.title) for case in experiment.cases]]
-    if cleaned(names, secrets) != names:
+    if clean_value(names, secrets) != names:
         raise UsageError(
             "The session has an arm or a case that is named after a secret; fix the benchmark, or "
             "set other properties"
@@ -124,7 +124,7 @@ def _start_experiment(
         versions={"swarm-bench": own_version()},
         primary=choose_primary(benchmark.metrics(), request.settings.primary),
         margin=MARGIN if request.settings.margin is None else request.settings.margin,
-    ).with_beforehand()
+    ).preregister()
 
 
 def choose_primary(metrics: Metrics, preferred_key: str | None) -> str | None:

@@ -17,13 +17,13 @@ from swarm_bench.config.settings import Layers, merge, property_layers
 from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import Source
-from swarm_bench.core.session.cases import keys_of
+from swarm_bench.core.session.cases import select_keys
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
 from swarm_bench.retrieval.modes.secret_parts import find_secret_parts
 from swarm_bench.retrieval.modes.secrets import collect_secrets
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def resolve_properties(
     other_layers: Layers = {"session": old} if old is not None else _read_layers(benchmark, config)
     values, sources = merge({"command line": typed_values, **other_layers})
     model = _validate(benchmark, values, sources)
-    marked = keys_of(model)
+    marked = select_keys(model)
     plain = {**model.model_dump(mode="json"), **marked}
     dotenv = read_dotenv()
     new = {name: values[name] for name, source in sources.items() if source != "session"}
@@ -71,7 +71,7 @@ def resolve_properties(
     keys = {
         *marked,
         *(name for name in new if any(find_secret_parts(spelled[name]))),
-        *(name for name, value in plain.items() if cleaned(value, private) != value),
+        *(name for name, value in plain.items() if clean_value(value, private) != value),
     }
     safe = {
         name: NOT_STORED if name in keys else value

@@ -100,7 +100,7 @@ def _check_metrics(settings: Settings, *, starts: bool) -> None:
     """Refuse metrics that no verdict can be on; a plan loads none of a package, and any name can
     be that of one. Raises `UsageError`."""
     keys = filter(None, (settings.primary, settings.quality))
-    if starts or not registry.plugins("metrics") or all(key in METRICS for key in keys):
+    if starts or not registry.list_plugins("metrics") or all(key in METRICS for key in keys):
         check_verdict(vars(settings), load_metrics() if starts else METRICS)
 
 

@@ -19,14 +19,14 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, KeySearch, Tell, look_through
 from swarm_bench.runtime.environment import home_folder
-from swarm_bench.runtime.workspaces.blobs import trees_at
+from swarm_bench.runtime.workspaces.blobs import find_trees
 from swarm_bench.runtime.workspaces.checkout import commit_of
 from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES
 from swarm_bench.runtime.workspaces.git import git
-from swarm_bench.runtime.workspaces.lacking import refuse_lacking
-from swarm_bench.runtime.workspaces.omissions import LISTED, omission, shown
+from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
+from swarm_bench.runtime.workspaces.omissions import MAX_STORED, decode_path, describe_omission
 from swarm_bench.runtime.workspaces.trees import paths_of
-from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot, without_files
+from swarm_bench.runtime.workspaces.workspace import Snapshot, remove_files, take_snapshot
 
 
 async def take_session_snapshot(
@@ -40,7 +40,7 @@ async def take_session_snapshot(
         target,
         dirty=resolved.settings.dirty,
         include=await _choose_patterns(resolved, repo, warn),
-        named=resolved.sources["repo"] != "default",
+        is_named=resolved.sources["repo"] != "default",
         tasks=_find_task_file(resolved),
     )
     copy = snapshot.repository
@@ -80,12 +80,14 @@ async def remove_answers(
     paths = {os.fsencode(blob.path) for blob in keys.exposed}
     if hashes:
         paths.update(await paths_of(snapshot.path, repository.tree, hashes))
-        snapshot = await without_files(snapshot, hashes)
+        snapshot = await remove_files(snapshot, hashes)
     unread = [os.fsencode(blob.path) for blob in keys.unread]
     size = f"file of more than {LARGEST // 1_000_000} MB"
-    unread_sentences = omission(unread, size, was="not looked through for answer keys").sentences
+    unread_sentences = describe_omission(
+        unread, size, was="not looked through for answer keys"
+    ).sentences
     update = {
-        "answers": tuple(sorted(map(shown, paths)))[:LISTED],
+        "answers": tuple(sorted(map(decode_path, paths)))[:MAX_STORED],
         "left_out": (*repository.left_out, *unread_sentences),
     }
     repository = snapshot.repository.model_copy(update=update)
@@ -99,8 +101,8 @@ def _search_trees(
     places: list[tuple[Path, Collection[str]]] = [(snapshot.path, [repository.tree])]
     if commits and repository.commit is not None:
         original = Path(repository.path)
-        refuse_lacking(original, commits)
-        places.append((original, set(trees_at(original, commits).values())))
+        refuse_missing_objects(original, commits)
+        places.append((original, set(find_trees(original, commits).values())))
     return look_through(finder, places, tell)
 
 
@@ -115,7 +117,7 @@ async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
             "commit; give the repository of the tasks with --repo PATH"
         )
     hashes = sorted({task.commit for task in pinned if task.commit})
-    await anyio.to_thread.run_sync(refuse_lacking, Path(repository.path), hashes)
+    await anyio.to_thread.run_sync(refuse_missing_objects, Path(repository.path), hashes)
     feed = "".join(f"{task.commit}:./\n" for task in pinned).encode()
     printed = await git("cat-file", "--batch-check", cwd=Path(repository.path), feed=feed)
     lines = zip(pinned, printed.splitlines(), strict=True)

@@ -9,7 +9,7 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.session.experiment import REHEARSAL, Program
-from swarm_bench.core.session.prices import Prices, price_of
+from swarm_bench.core.session.prices import Prices, find_price
 from swarm_bench.runtime.environment import home_folder
 
 
@@ -119,7 +119,7 @@ def check_cost_limit(
             f"--max-cost: {reports}, and which model answers is not known before it does; the "
             "session ends when no price table has it"
         )
-    price = price_of(model, prices)
+    price = find_price(model, prices)
     if price is None:
         raise UsageError(
             f"--max-cost: {reports}, and no price table has the model {model}; add it to "

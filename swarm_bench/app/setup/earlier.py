@@ -24,10 +24,10 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
-from swarm_bench.core.events import Emit, Foresight, Trouble
+from swarm_bench.core.events import Emit, Foresight, WarningRaised
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
-from swarm_bench.core.session.prices import price_of
+from swarm_bench.core.session.prices import find_price
 from swarm_bench.engine.plan import iterate_groups
 
 _MOST_READ = 30
@@ -171,7 +171,7 @@ def build_outlook(
     continued = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
     earlier = find_earlier_session(experiment, resolved.settings, continued, fixed_rules=by_rules)
     set_up = find_earlier_set_up(experiment, resolved.settings, continued)
-    price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
+    price = find_price(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = []
     if limit:
         prices, done = experiment.prices or {}, len(rows) - pending.total()
@@ -218,7 +218,7 @@ def tell_outlook(
         emit(Foresight(message=short))
     limit = None if fixed_rules or settings.resume else settings.max_cost
     if limit and (sentence := too_low(experiment, earlier, limit, 0)):
-        emit(Trouble(message=f"--max-cost {limit:g}: {sentence}"))
+        emit(WarningRaised(message=f"--max-cost {limit:g}: {sentence}"))
 
 
 def _build_key(experiment: Experiment) -> tuple[object, ...]:

@@ -69,7 +69,7 @@ async def build_experiment(
         **vars(inputs.sizes),
     )
     experiment = _deal_blocks(experiment, settings)
-    return (draw_task_order(experiment) if settings.until_clear else experiment).with_beforehand()
+    return (draw_task_order(experiment) if settings.until_clear else experiment).preregister()
 
 
 def _deal_blocks(experiment: Experiment, settings: Settings) -> Experiment:

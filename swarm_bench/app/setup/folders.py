@@ -12,7 +12,7 @@ from pathlib import Path
 from swarm_bench.config.settings import Settings
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
@@ -78,7 +78,7 @@ def create_warn(emit: Emit | None) -> Warn:
 
     def warn(sentence: str) -> None:
         if emit is not None:
-            emit(Trouble(message=sentence))
+            emit(WarningRaised(message=sentence))
 
     return warn
 

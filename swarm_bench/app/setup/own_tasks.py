@@ -14,7 +14,7 @@ from swarm_bench.app.setup.sizes import check_trials, resolve_sizes
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.session.tasks import HARD, Task
@@ -69,7 +69,9 @@ async def _find_own_tasks(
         reason = str(error)
     if emit:
         emit(
-            Trouble(message=f"{reason}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}")
+            WarningRaised(
+                message=f"{reason}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}"
+            )
         )
     return replace(shipped, made=f"by hand, as {reason}; {_NO_KEYS}")
 

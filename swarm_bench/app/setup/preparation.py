@@ -38,7 +38,7 @@ from swarm_bench.benchmarks.swarm.plan.resume import add_back_ends, extend
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode
@@ -218,7 +218,7 @@ async def _check(inputs: SessionInputs, resolved: Resolved, emit: Emit | None) -
     )
     for sentence in filter(None, sentences):
         if emit:
-            emit(Trouble(message=sentence))
+            emit(WarningRaised(message=sentence))
     if settings.service_url and emit:
         async with open_running_service(settings.service_url):
             pass

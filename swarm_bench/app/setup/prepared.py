@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.recording import Recorded
+from swarm_bench.core.session.recording import CheckedRecording
 from swarm_bench.retrieval.handshake import Handshakes
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.retrieval.tools import Tools
@@ -25,7 +25,7 @@ class PreparedSession:
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     previous: Experiment | None = None
     """Experiment as stored before this call; `None` for a new session."""
-    recorded_session: Recorded | None = None
+    recorded_session: CheckedRecording | None = None
     """The recording that is played instead of running agents."""
 
     @property

@@ -19,7 +19,7 @@ from swarm_bench.config.written import REPLAY
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
-from swarm_bench.runtime.files import state_of
+from swarm_bench.runtime.files import read_state
 
 
 def resolve(
@@ -81,7 +81,7 @@ def _resolve_options(
 
 def read_session(folder: SessionFolder) -> Continued:
     """Read what a call needs of a session. Raises `UsageError` when the folder holds none."""
-    state = state_of(folder.path / EXPERIMENT) if folder.holds_session() else None
+    state = read_state(folder.path / EXPERIMENT) if folder.holds_session() else None
     return Continued(folder=folder.path, experiment=folder.read_experiment(), state=state)
 
 

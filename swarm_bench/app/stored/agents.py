@@ -20,7 +20,7 @@ from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.document import Picture, Written
+from swarm_bench.core.report.document import Picture, RenderedDocument
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.beforehand import REANALYSED
 from swarm_bench.core.session.experiment import Setting
@@ -28,8 +28,8 @@ from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import written, written_to_files
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
-from swarm_bench.runtime.cycles import uncollected
-from swarm_bench.runtime.files import locked, write_whole
+from swarm_bench.runtime.cycles import pause_collection
+from swarm_bench.runtime.files import hold_lock, write_whole
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging.answers import Answers
@@ -46,10 +46,10 @@ class AgentSession(StoredSession):
     def folder(self) -> SessionFolder:
         return SessionFolder(self.path)
 
-    def report(self) -> Written:
+    def report(self) -> RenderedDocument:
         return write_summary(self.folder, audited=True)[1]
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         data = read_audited(self.folder)
         if overrides:
             from swarm_bench.app.setup.choosing import check_verdict  # heavy
@@ -95,10 +95,10 @@ class AgentSession(StoredSession):
         self._check_compares("and diff takes two sessions of compare or ab")
         return self._read_selection()
 
-    def rescore(self, request: RescoreRequest) -> Written:
+    def rescore(self, request: RescoreRequest) -> RenderedDocument:
         from swarm_bench.app.rescore import rescore_agents
 
-        with locked(self.folder.lock):
+        with hold_lock(self.folder.lock):
             rescore_agents(self.folder, request)
             return self.report()
 
@@ -140,8 +140,10 @@ def _describe_claims(selection: Selection) -> str:
     )
 
 
-@uncollected()
-def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, Written]:
+@pause_collection()
+def write_summary(
+    folder: SessionFolder, *, audited: bool = False
+) -> tuple[Report, RenderedDocument]:
     """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
     beside it. `audited`: held against the streams of its agents."""
     data = read_audited(folder) if audited else folder.read()
@@ -154,7 +156,7 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
 
 def _summarise(
     data: SessionData, folder: SessionFolder | None = None, *, has_details: bool = False
-) -> tuple[Report, Written]:
+) -> tuple[Report, RenderedDocument]:
     """Make the report, and the picture in the folder, if one is to be written. `apart`: its details
     have a file of their own."""
     metrics = load_metrics()

@@ -8,10 +8,10 @@ from swarm_bench.analysis.sentences.limits import counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import GateFailed, UsageError
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.gate import Bound, Gate, State
 from swarm_bench.reports.markdown import written
-from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.cycles import pause_collection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class GateResult:
     gate: Gate
 
     @property
-    def summary(self) -> Written:
+    def summary(self) -> RenderedDocument:
         """Page to print."""
         return written(document(self.gate))
 
@@ -33,7 +33,7 @@ class GateResult:
         raise GateFailed(f"The gate does not hold ({counts(self.gate)}); the limits say why")
 
 
-@uncollected()
+@pause_collection()
 def gate_session(path: Path, typed_limits: TypedLimits, bound: str) -> GateResult:
     """Hold the session against the limits. Nothing is written, and nothing that the session names
     is run. Raises `UsageError`."""

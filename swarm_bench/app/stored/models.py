@@ -12,8 +12,8 @@ from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import ModelFolder, open_model_folder
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.report.document import Written
-from swarm_bench.runtime.files import locked
+from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.runtime.files import hold_lock
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging.answers import Answers
@@ -41,7 +41,7 @@ class ModelSession(PairSession):
         """Write the figures, the answers and the tests in the forms of other harnesses."""
         write_results(session, self.benchmark, self.folder)
 
-    def rescore(self, request: RescoreRequest) -> Written:
+    def rescore(self, request: RescoreRequest) -> RenderedDocument:
         from swarm_bench.app.models.rescoring import rescore_models
 
         options = {"--repo": request.repo, "--tasks": request.tasks}
@@ -50,7 +50,7 @@ class ModelSession(PairSession):
                 f"{names[0]}: models were asked in this session, and no agents on a repository; "
                 "omit it"
             )
-        with locked(self.folder.lock):
+        with hold_lock(self.folder.lock):
             rescore_models(self, request)
             return self.report()
 

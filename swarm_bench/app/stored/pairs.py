@@ -33,12 +33,12 @@ from swarm_bench.benchmarks.cases.folder import (
 from swarm_bench.config.annotations import flag
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, fault
-from swarm_bench.core.registry import plugins
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.registry import list_plugins
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.reread import ReparsedAnswer
 from swarm_bench.core.session.later.verdicts import JUDGE
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
@@ -53,7 +53,7 @@ from swarm_bench.engine.plan import plan_cases, select_planned
 from swarm_bench.engine.scoring import check_scorers
 from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.runtime.untrusted import opened, read
+from swarm_bench.runtime.untrusted import open_untrusted, read
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging.answers import Answers
@@ -90,14 +90,14 @@ class PairSession(StoredSession):
         session = read_session(self.folder, self.benchmark.metrics(), ComparedArms)
         return replace(session, folder=str(self.folder.path))
 
-    def report(self) -> Written:
+    def report(self) -> RenderedDocument:
         session = self.read()
         summary = written(session.document)
         write_whole(self.folder.summary, summary.markdown)
         self.write_extra_files(session)
         return summary
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if foreign := [flag(name) for name in overrides if name not in self.settings]:
             raise UsageError(
                 f"{', '.join(foreign)}: the verdict of this session is on "
@@ -149,7 +149,7 @@ class PairSession(StoredSession):
     def read_compared_cases(self) -> CaseSession:
         return self.read()
 
-    def rescore(self, request: RescoreRequest) -> Written:
+    def rescore(self, request: RescoreRequest) -> RenderedDocument:
         raise UsageError(
             f"{self.path} is a session without agents; only answers of agents can be scored"
         )
@@ -200,7 +200,7 @@ def find_session_benchmark(folder: CaseFolder) -> CaseBenchmark:
     user ran it with. Raises `UsageError`."""
     path, experiment = folder.path, folder.read_experiment()
     name, class_name = experiment.benchmark, experiment.benchmark_class
-    if class_name is None and name in {plugin.name for plugin in plugins("benchmarks")}:
+    if class_name is None and name in {plugin.name for plugin in list_plugins("benchmarks")}:
         return find_runnable_benchmark(name)
     if class_name is not None and is_vouched(list_benchmark_demands(experiment)):
         return find_runnable_benchmark(class_name)
@@ -221,7 +221,7 @@ def read_figures(result: SessionResult) -> str:
     path = result.folder / RESULTS
     if not path.is_file():
         raise UsageError("--report json: this benchmark asks no models; omit it")
-    with opened(path) as file:
+    with open_untrusted(path) as file:
         return file.read().decode()
 
 
@@ -278,15 +278,17 @@ def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> S
     )
 
 
-def _apply_latest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
+def _apply_latest(record: CaseRecord, latest: Mapping[Key, ReparsedAnswer]) -> CaseRecord:
     """Return a record with its newest scores."""
     if isinstance(record, ModelRecord) and record.key in latest:
-        return latest[record.key].applied(record)
+        return latest[record.key].apply_to(record)
     return record
 
 
 def _describe_score_changes(
-    originals: Sequence[CaseRecord], records: Sequence[CaseRecord], rescored: Sequence[Reread]
+    originals: Sequence[CaseRecord],
+    records: Sequence[CaseRecord],
+    rescored: Sequence[ReparsedAnswer],
 ) -> Iterator[str]:
     """Name the answers whose scores changed, in the order of the cases: that of the lines is when
     they were written. A score that is new is no change."""

@@ -8,7 +8,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import written
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class ScriptSession(StoredSession):
     """Measurements of the script. Nothing is written to its folder."""
 
-    def report(self) -> Written:
+    def report(self) -> RenderedDocument:
         report = summarise(read_script_folder(self.path), load_metrics())
         return written(comparison.document(report))
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:
             self._refuse()
         return self.report()

@@ -11,20 +11,20 @@ from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.series_folder import find_sessions
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.records import SessionData
 from swarm_bench.reports.markdown import written
-from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import write_whole
 
 
 class SeriesSession(StoredSession):
     """A session for each size of swarm; what is of a single one is asked of these."""
 
-    def report(self) -> Written:
+    def report(self) -> RenderedDocument:
         return write_series_summary(self.path, audited=True)
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:
             self._refuse()
         return _summarise(self.path, {}, audited=True)
@@ -35,10 +35,10 @@ class SeriesSession(StoredSession):
         return f"holds a session for each of {len(sizes)} sizes; give one of them, such as {first}"
 
 
-@uncollected()
+@pause_collection()
 def write_series_summary(
     path: Path, read: dict[int, SessionData] | None = None, *, audited: bool = False
-) -> Written:
+) -> RenderedDocument:
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
     summary = _summarise(path, {} if read is None else read, audited=audited)
@@ -46,7 +46,7 @@ def write_series_summary(
     return summary
 
 
-def _summarise(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> Written:
+def _summarise(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> RenderedDocument:
     for size, folder in find_sessions(path).items():
         if size not in sessions:
             sessions[size] = read_audited(folder) if audited else folder.read()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.app.stored.past import PastSession
     from swarm_bench.core.report.diff import Diff
-    from swarm_bench.core.report.document import Written
+    from swarm_bench.core.report.document import RenderedDocument
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials_table import TrialsTable
 
@@ -42,11 +42,11 @@ class StoredSession:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def report(self) -> "Written":
+    def report(self) -> "RenderedDocument":
         """Render the summary, and write it."""
         raise NotImplementedError
 
-    def reanalyse(self, overrides: "Mapping[str, Any]") -> "Written":
+    def reanalyse(self, overrides: "Mapping[str, Any]") -> "RenderedDocument":
         """Render the summary with other settings of the verdict; nothing is written."""
         raise NotImplementedError
 
@@ -70,7 +70,7 @@ class StoredSession:
         """Read a session of cases for `diff`."""
         self._refuse()
 
-    def rescore(self, request: RescoreRequest) -> "Written":
+    def rescore(self, request: RescoreRequest) -> "RenderedDocument":
         """Score the answers again, and render the summary."""
         self._refuse()
 

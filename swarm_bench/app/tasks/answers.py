@@ -153,7 +153,7 @@ class Answers:
             return 0.0
         if completion.cost is not None:
             return completion.cost
-        return self.price.of(completion.usage) if self.price else None
+        return self.price.compute_cost(completion.usage) if self.price else None
 
     async def _admit(self, max_cost: float) -> None:
         """Wait until a request can be paid for. Raises `CostLimitReached` when it cannot."""

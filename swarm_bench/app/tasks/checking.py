@@ -12,7 +12,14 @@ from swarm_bench.app.tasks.telling import describe_worth, find_tree, measure_dif
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located
 from swarm_bench.core.errors import UnknownName, WrongFile
-from swarm_bench.core.report.document import Document, Fact, Grid, Section, Verbatim, Written
+from swarm_bench.core.report.document import (
+    Document,
+    Fact,
+    Grid,
+    RenderedDocument,
+    Section,
+    Verbatim,
+)
 from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.checking import (
@@ -27,8 +34,8 @@ from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_th
 from swarm_bench.datasets.making.mixture import EASIER
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import as_lines, written
-from swarm_bench.runtime.workspaces.blobs import list_blobs, trees_at
-from swarm_bench.runtime.workspaces.lacking import refuse_lacking
+from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs
+from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
 from swarm_bench.runtime.workspaces.objects import Objects
 
 _MOST_LINES = 50
@@ -48,7 +55,7 @@ _COLUMNS = (
 class CheckResult:
     """Result of checking a task file."""
 
-    page: Written
+    page: RenderedDocument
     is_right: bool
 
 
@@ -62,7 +69,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> CheckResult:
         return CheckResult(page=as_lines(text), is_right=False)
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
-    refuse_lacking(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
+    refuse_missing_objects(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
     problems = list(_find_unknown_scorers(suite, located))
     problems += repeated_prompts(located, suite.tasks, head)
     problems += find_missing_keys(located, suite.tasks)
@@ -102,7 +109,7 @@ def _find_exposed_keys(
     finder = Finder(tasks)
     if not finder:
         return
-    trees = trees_at(repo, {head, *(task.commit for task in tasks if task.commit)})
+    trees = find_trees(repo, {head, *(task.commit for task in tasks if task.commit)})
     keys = look_through(finder, [(repo, set(trees.values()))], tell)
     if not keys.exposed and not keys.unread:
         return

@@ -25,7 +25,7 @@ from swarm_bench.app.tasks.telling import (
 )
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.report.document import Block, Document, Fact, Section, Written
+from swarm_bench.core.report.document import Block, Document, Fact, RenderedDocument, Section
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.difficulty import Difficulty
 from swarm_bench.datasets.making.kinds import (
@@ -44,8 +44,12 @@ from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import as_lines, written
-from swarm_bench.runtime.files import remove, writable_place, write_whole
-from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
+from swarm_bench.runtime.files import find_writable_path, remove, write_whole
+from swarm_bench.runtime.workspaces.lacking import (
+    FETCHING,
+    count_missing_objects,
+    refuse_missing_objects,
+)
 from swarm_bench.runtime.workspaces.objects import Objects
 
 Tell = Callable[[str], None]
@@ -94,15 +98,15 @@ class TaskRequest:
         return self.output or Path("tasks") / f"{self.repo.resolve().name or 'made'}.yaml"
 
 
-def make_tasks(request: TaskRequest, tell: Tell, count: Tell) -> Written:
+def make_tasks(request: TaskRequest, tell: Tell, count: Tell) -> RenderedDocument:
     """Make the tasks, write their file, and return what was made and omitted. `count` is told
     how far it is, which changes often. Raises `UsageError` when nothing can be made, or the
     file exists; `HarnessError` for a repository that git cannot read."""
-    target = writable_place(request.output) if request.output else request.file
+    target = find_writable_path(request.output) if request.output else request.file
     _check_file(request, target)
     writer = _create_writer(request, target)
     commit = find_commit(request.repo, request.commit)
-    refuse_lacking(request.repo, [commit])
+    refuse_missing_objects(request.repo, [commit])
     with Objects(request.repo) as objects:
         source = Source(
             objects=objects,
@@ -227,7 +231,9 @@ def _note_gaps(request: TaskRequest, source: Source) -> Iterator[str]:
             "source files whose names are no UTF-8, or not on one line, are not asked about, as no "
             f"answer can write them: {nameless:,}"
         )
-    if CHANGES in request.kinds and objects_lacking(request.repo, [source.commit], history=True):
+    if CHANGES in request.kinds and count_missing_objects(
+        request.repo, [source.commit], history=True
+    ):
         yield (
             f"{request.repo} is a partial clone, which lacks files of its history, so that no "
             f"changes are asked about; {FETCHING}"

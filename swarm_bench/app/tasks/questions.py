@@ -22,7 +22,7 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.datasets.making.made import GeneratedTasks
 from swarm_bench.datasets.making.passages import FEWEST_LINES, QUESTIONS, Passages
 from swarm_bench.models.own_prices import read_prices
@@ -89,7 +89,7 @@ def create_writer(
     )
     program, prices = source.program(context), read_prices()
     if limit is None:
-        price = None if source.free else price_of(program.name, prices)
+        price = None if source.free else find_price(program.name, prices)
     else:
         price = find_limiting_price(prices, source, program.name)
     return Writer(
@@ -189,8 +189,8 @@ def _describe_cost(
     usage = Usage(input=sent, cache_create=0, cache_read=0, output=output_tokens)
     max_cost = sum(compute_max_cost(ask, writer.price) for ask in all_requests)
     return (
-        f"It costs about ${writer.price.of(usage):,.4f} ({writer.price.table}), more where the "
-        f"model thinks before it answers, and at most ${max_cost:,.4f}."
+        f"It costs about ${writer.price.compute_cost(usage):,.4f} ({writer.price.table}), more "
+        f"where the model thinks before it answers, and at most ${max_cost:,.4f}."
     )
 
 

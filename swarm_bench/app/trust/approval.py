@@ -19,7 +19,7 @@ from swarm_bench.config.settings import TRUST, Resolved
 from swarm_bench.config.trust import Demand, marks, not_approved, refusal
 from swarm_bench.config.written import yes_or_no
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.runtime.trusted import TrustFile
 
@@ -99,7 +99,7 @@ def remember_demands(granted: Sequence[Demand], emit: Emit, unless: Sequence[Dem
         if not not_approved(unless, _read_remembered(granted)):
             _remember(granted)
     except ConfigError as error:
-        emit(Trouble(message=f"{error}; --continue may ask whether to trust this session"))
+        emit(WarningRaised(message=f"{error}; --continue may ask whether to trust this session"))
 
 
 def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> bool:

@@ -31,7 +31,7 @@ from swarm_bench.environments.hiding import Hiding
 from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import copy_whole, make_folder, remove
-from swarm_bench.runtime.homes import Home, leading
+from swarm_bench.runtime.homes import Home, add_home_variables
 from swarm_bench.runtime.process import Command, ProcessResult
 
 _OUTPUT_BYTES = 64 * 1024 * 1024
@@ -150,7 +150,7 @@ class AgentModel:
 
     def _make_command(self, launch: Launch, home: Home, workspace: Path, tag: str) -> Command:
         user = small_environment(self._setup.model_context.variables, launch.inherit)
-        env = {**user, **leading(home.variables, launch.env)}
+        env = {**user, **add_home_variables(home.variables, launch.env)}
         argv, hiding = launch.argv, self._setup.hiding
         if hiding is not None and which(argv[0], path=env.get("PATH", os.defpath)):
             argv = hiding.wrap(argv, home.path.parent)

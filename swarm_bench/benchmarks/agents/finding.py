@@ -34,7 +34,7 @@ def find_agent(spec: str) -> Agent:
 
 def list_agent_names() -> list[str]:
     """List the names of all registered agents; nothing is imported."""
-    return [plugin.name for plugin in registry.plugins("agents")]
+    return [plugin.name for plugin in registry.list_plugins("agents")]
 
 
 def needs_argument(name: str) -> bool:

@@ -23,7 +23,7 @@ from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.core.session.models import Arm, Judged, ModelRecord
+from swarm_bench.core.session.models import Arm, JudgeFields, ModelRecord
 from swarm_bench.core.session.prices import Price
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.environments.python_tests import try_out
@@ -142,7 +142,7 @@ class RowBenchmark:
         return arms
 
     @asynccontextmanager
-    async def open_counted_judge(self, earlier: Judged) -> AsyncIterator[CountedJudge | None]:
+    async def open_counted_judge(self, earlier: JudgeFields) -> AsyncIterator[CountedJudge | None]:
         """Open the judge for what belongs to no trial; `before`: what it took for that already."""
         judge = self._setup.judge
         if judge is None or self._setup.generate_only:

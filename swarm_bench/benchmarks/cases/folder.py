@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
-from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.reread import ReparsedAnswer
 from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.folder import Folder, experiment_keys
@@ -27,7 +27,7 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         """Store the experiment."""
         self._write(experiment)
 
-    def read_again(self) -> list[Checked[Reread]]:
+    def read_again(self) -> list[Checked[ReparsedAnswer]]:
         """Read what became of answers that were scored again."""
         return []
 
@@ -44,13 +44,13 @@ class ModelFolder(CaseFolder):
 
     mark = "models"
 
-    def append_reread(self, line: Reread) -> None:
+    def append_reread(self, line: ReparsedAnswer) -> None:
         """Store what became of an answer that was scored again. Raises `StoreError`."""
         append_line(self.path / RESCORED, add_checksum(line.model_dump_json()))
 
-    def read_again(self) -> list[Checked[Reread]]:
+    def read_again(self) -> list[Checked[ReparsedAnswer]]:
         """Read what became of answers that were scored again."""
-        return read_checked(self.path / RESCORED, Reread)
+        return read_checked(self.path / RESCORED, ReparsedAnswer)
 
     def append_verdict(self, verdict: Verdict) -> None:
         """Store what a judge made of a pair of answers. Raises `StoreError`."""

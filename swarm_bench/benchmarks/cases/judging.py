@@ -20,8 +20,8 @@ from swarm_bench.core.roles.language_model import (
     LanguageModel,
     ModelSource,
 )
-from swarm_bench.core.session.models import Judged
-from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.session.models import JudgeFields
+from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 
 MOST_TOKENS = 1_024
@@ -56,10 +56,10 @@ class OpenJudge:
     source: JudgeSource
     model: LanguageModel
 
-    def start_counting(self, trial: str = "", earlier: Judged | None = None) -> "CountedJudge":
+    def start_counting(self, trial: str = "", earlier: JudgeFields | None = None) -> "CountedJudge":
         """Return what asks it about one trial, or, without one, about none. `before`: what it took
         for that already."""
-        return CountedJudge(self, trial, earlier or Judged())
+        return CountedJudge(self, trial, earlier or JudgeFields())
 
 
 class JudgeLost(Exception):
@@ -73,14 +73,14 @@ class JudgeLost(Exception):
 class CountedJudge:
     """Asks the judge, and counts what that takes."""
 
-    def __init__(self, judge: OpenJudge, trial: str, earlier: Judged) -> None:
+    def __init__(self, judge: OpenJudge, trial: str, earlier: JudgeFields) -> None:
         self._source, self._model, self._trial = judge.source, judge.model, trial
         self._counts = earlier
         self.unanswered: ModelFailed | None = None
         """Why it gave no answer where it may give one another time."""
 
     @property
-    def counts(self) -> Judged:
+    def counts(self) -> JudgeFields:
         """What it took so far."""
         return self._counts
 
@@ -101,7 +101,7 @@ class CountedJudge:
         except (CostLimitReached, NotAuthorized, UsageError) as error:
             raise JudgeLost(error) from error
         tokens, price = completion.usage.reported, self._find_price(completion)
-        cost = price.of(completion.usage) if price else None
+        cost = price.compute_cost(completion.usage) if price else None
         self._add_counts(
             requests=completion.requests or 1,
             tokens=tokens,
@@ -112,7 +112,7 @@ class CountedJudge:
     def _find_price(self, completion: Completion) -> Price | None:
         """Return that of the model that answered, or else of the one that was asked."""
         price = self._source.price
-        return price_of(completion.model, {self._source.name: price}) or price if price else None
+        return find_price(completion.model, {self._source.name: price}) or price if price else None
 
     def _add_counts(
         self, *, requests: int, cost: float | None, tokens: int | None = None, failed: int = 0
@@ -120,7 +120,7 @@ class CountedJudge:
         earlier = self._counts
         is_first = not earlier.judge_requests
         unknown = tokens is None or (earlier.judge_tokens is None and not is_first)
-        self._counts = Judged(
+        self._counts = JudgeFields(
             judge_requests=(earlier.judge_requests or 0) + requests,
             judge_tokens=None if unknown else (earlier.judge_tokens or 0) + (tokens or 0),
             judge_cost=cost if earlier.judge_cost is None else earlier.judge_cost + (cost or 0.0),

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from swarm_bench.benchmarks.cases.outputs import is_same_output
 from swarm_bench.config.text_file import MARK
-from swarm_bench.core.integers import of_any_length
+from swarm_bench.core.integers import allow_any_length
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.environments.python_tests import (
     OUTPUT_BYTES,
@@ -74,7 +74,7 @@ class Problem:
     def read(cls, text: str) -> Self | None:
         """Read them; `None` where that cannot be done."""
         try:
-            with of_any_length():
+            with allow_any_length():
                 content = json.loads(text.removeprefix(MARK))
             inputs, outputs = content["inputs"], content["outputs"]
         except (ValueError, RecursionError, TypeError, KeyError):
@@ -156,7 +156,7 @@ async def _run_calls(judging: Judging, problem: Problem, program: str) -> tuple[
     """Call a function for each test, and compare what it returns; with whether it was late."""
     inside = "class Solution" in program
     function = f"Solution().{problem.function}" if inside else str(problem.function)
-    with of_any_length():
+    with allow_any_length():
         calls = tuple(
             f"swarm_bench_compare({function}(*{list(map(_convert_keys, arguments))!r}), "
             f"{_convert_keys(expected)!r})"
@@ -186,7 +186,7 @@ def _grade(checked: Checked) -> int:
 
 def _join_lines(value: Any) -> str:
     """Return what a program reads or prints: lines may stand in a list."""
-    with of_any_length():
+    with allow_any_length():
         return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

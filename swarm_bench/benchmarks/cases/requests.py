@@ -8,7 +8,7 @@ from typing import Any
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion
 from swarm_bench.core.session.cases import CaseEnded, CaseTrial
-from swarm_bench.core.session.models import Answered, ModelRecord
+from swarm_bench.core.session.models import AnswerFields, ModelRecord
 from swarm_bench.core.status import Cause
 
 
@@ -53,6 +53,6 @@ def read_stored_answer(trial: CaseTrial, earlier: ModelRecord) -> tuple[Completi
         answer=earlier.answer,
         usage=usage,
         cost=earlier.cost,
-        own=Answered.model_validate(earlier.model_dump(include={*Answered.model_fields})),
+        own=AnswerFields.model_validate(earlier.model_dump(include={*AnswerFields.model_fields})),
     )
     return completion, result

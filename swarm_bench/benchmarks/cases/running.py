@@ -34,9 +34,9 @@ from swarm_bench.core.roles.language_model import (
     Way,
 )
 from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, CaseTrial, Deliver
-from swarm_bench.core.session.models import Answered, Judged, ModelRecord
-from swarm_bench.core.session.prices import Price, price_of
-from swarm_bench.core.session.scores import unstorable
+from swarm_bench.core.session.models import AnswerFields, JudgeFields, ModelRecord
+from swarm_bench.core.session.prices import Price, find_price
+from swarm_bench.core.session.scores import describe_unstorable
 from swarm_bench.core.status import CONSEQUENCES, Cause
 
 _Score = Callable[[], Awaitable[Scores | None]]
@@ -148,12 +148,12 @@ async def _run_trial(
     """Run a trial, with what the judge of its answer took."""
     if judge is None or request.tools is None:
         return await _ask_model(request, model, trial)
-    earlier = request.answers.get(trial.id, Judged())
-    counted_judge = judge.start_counting(trial.id, earlier.of_judge)
+    earlier = request.answers.get(trial.id, JudgeFields())
+    counted_judge = judge.start_counting(trial.id, earlier.judge_only)
     result = await _ask_model(
         replace(request, tools=replace(request.tools, judge=counted_judge)), model, trial
     )
-    answer_fields = (result.own or Answered()).model_copy(update=vars(counted_judge.counts))
+    answer_fields = (result.own or AnswerFields()).model_copy(update=vars(counted_judge.counts))
     scores = result.scores or {}
     is_missing = any(scores.get(key) is None for key in request.benchmark.judged)
     if counted_judge.unanswered and is_missing and result.cause is Cause.FINISHED:
@@ -166,7 +166,7 @@ async def _run_trial(
 async def _ask_model(request: GroupRequest, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
     case, started_at = request.cases[trial.case.id], datetime.now(UTC)
     ask = request.make_request(case, trial.run)
-    fields = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
+    fields = AnswerFields(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
     if (old := request.answers.get(trial.id)) and old.prompt_sha256 == fields.prompt_sha256:
         return await _read_and_score(request, case, ask, *read_stored_answer(trial, old))
     try:
@@ -209,13 +209,15 @@ def _compute_cost(request: GroupRequest, completion: Completion) -> tuple[float 
     """Return what an answer cost, with the price table that says so if its model does not."""
     if completion.cost is not None:
         return completion.cost, None
-    price = price_of(completion.model, request.prices) or price_of(request.model, request.prices)
-    cost = price.of(completion.usage) if price else None
+    price = find_price(completion.model, request.prices) or find_price(
+        request.model, request.prices
+    )
+    cost = price.compute_cost(completion.usage) if price else None
     return cost, price.table if price and cost is not None else None
 
 
 def _make_failure(
-    trial: CaseTrial, error: SwarmBenchError, answer_fields: Answered, started_at: datetime
+    trial: CaseTrial, error: SwarmBenchError, answer_fields: AnswerFields, started_at: datetime
 ) -> CaseEnded:
     retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
     return CaseEnded(
@@ -233,7 +235,7 @@ async def _read_and_score(
 ) -> CaseEnded:
     """Read and score an answer; whatever goes wrong, it was paid for and is kept. What an agent
     that has read the answers says counts as nothing."""
-    answer_fields = result.own or Answered()
+    answer_fields = result.own or AnswerFields()
     try:
         answer = drop_thoughts(completion, ask.way)
         if completion.text.strip() and not answer.text.strip():
@@ -265,7 +267,7 @@ async def _add_scores(request: GroupRequest, result: CaseEnded, score: _Score) -
     """Add the scores; those that cannot be stored fail this trial alone."""
     try:
         scores = await score()
-        if (reason := unstorable(scores)) is not None:
+        if (reason := describe_unstorable(scores)) is not None:
             detail = f"a score cannot be stored: {reason}"
             return replace(result, cause=Cause.ADAPTER_FAILED, detail=detail)
     except EnvironmentFailed as error:
@@ -275,7 +277,7 @@ async def _add_scores(request: GroupRequest, result: CaseEnded, score: _Score) -
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
         detail = described(error)
         return replace(result, cause=Cause.ADAPTER_FAILED, detail=detail)
-    answer_fields = (result.own or Answered()).model_copy(
+    answer_fields = (result.own or AnswerFields()).model_copy(
         update={"scoring_rules": request.benchmark.rules}
     )
     return replace(result, scores=scores, own=answer_fields)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from swarm_bench.core.metric import Better, Column, How, Metric, Metrics, Row, Style
-from swarm_bench.core.session.retrieving import figures_of
+from swarm_bench.core.session.retrieving import get_figure
 
 TABLE = "Found"
 
@@ -18,7 +18,7 @@ def _make_share(key: str, title: str, definition: str, phrase: str = "") -> Metr
         definition=definition,
         better=Better.HIGHER,
         relative=False,
-        read=partial(figures_of, key=key),
+        read=partial(get_figure, key=key),
         row=Row(table=TABLE, how=How.MEAN),
         column=Column(title=title),
     )
@@ -44,7 +44,7 @@ def _make_count(key: str, title: str, unit: str, definition: str) -> Metric:
         style=Style.WHOLE,
         definition=definition,
         better=None if key == "files" else Better.LOWER,
-        read=partial(figures_of, key=key),
+        read=partial(get_figure, key=key),
         row=Row(table="Answers", how=How.MEAN),
         column=Column(title=title),
     )
@@ -58,7 +58,7 @@ def _make_time(key: str, title: str, unit: str, style: Style, definition: str) -
         style=style,
         definition=definition,
         better=Better.LOWER,
-        read=partial(figures_of, key=key),
+        read=partial(get_figure, key=key),
         row=Row(table="Time", how=How.MEDIAN),
     )
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 from swarm_bench.benchmarks.retrieve.answers import AnswerSpace, ToolReply, compute_figures
 from swarm_bench.benchmarks.retrieve.calls import Caller, QuestionRefused
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
-from swarm_bench.core.events import WORKSPACE, Emit, StepStarted, Trouble
+from swarm_bench.core.events import WORKSPACE, Emit, StepStarted, WarningRaised
 from swarm_bench.core.session.cases import (
     CaseEnded,
     CaseGroup,
@@ -29,7 +29,7 @@ from swarm_bench.retrieval.opened_mode import OpenedMode
 from swarm_bench.retrieval.preparing import prepare
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspaces.snapshots import snapshot_at
+from swarm_bench.runtime.workspaces.snapshots import open_snapshot
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 
 TAG_BEGIN = "retrieve"
@@ -93,7 +93,7 @@ async def _fail(
     detail = clean_text(str(error), context.secrets)
     causes = (cause for kind, cause in CAUSES.items() if isinstance(error, kind))
     cause = next(causes, Cause.WORKSPACE_FAILED)
-    context.emit(Trouble(message=f"run {group.run}, {group.arm}: {detail}"))
+    context.emit(WarningRaised(message=f"run {group.run}, {group.arm}: {detail}"))
     for trial in trials:
         await deliver(CaseEnded(trial=trial, cause=cause, detail=detail))
 
@@ -108,7 +108,7 @@ async def _open_ready(
     folder = work / "clone" / (Path(context.experiment.repository.path).name or "repository")
     step(WORKSPACE)
     async with (
-        snapshot_at(context.snapshot, commit, work) as snapshot,
+        open_snapshot(context.snapshot, commit, work) as snapshot,
         clone(snapshot, folder, keep=None) as workspace,
         OpenedMode(context.tools, mode, workspace, tag=f"{TAG_BEGIN}-{uuid4().hex}") as open_mode,
     ):
@@ -172,14 +172,14 @@ async def _ask(
                 continue
             refused = 0
             timed = "first_seconds" if reply.first else "later_seconds"
-            measurements = compute_figures(
-                reply, site.mode.search, answer_space, relevant_files(task)
-            )
+            relevant = relevant_files(task)
+            measurements = compute_figures(reply, site.mode.search, answer_space, relevant)
             del pending[trial.id]
             if measurements["failed"] and not warned:
                 warned = True
                 detail = clean_text(" ".join(reply.text.split()), context.secrets)
-                context.emit(Trouble(message=f"{trial.arm}: a call failed: {detail[:_LONGEST]}"))
+                message = f"{trial.arm}: a call failed: {detail[:_LONGEST]}"
+                context.emit(WarningRaised(message=message))
             measurements |= {timed: reply.seconds, **index}
             await deliver(_make_end(trial, started_at, reply, measurements))
 

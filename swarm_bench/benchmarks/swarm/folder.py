@@ -11,7 +11,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_start
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
-from swarm_bench.core.session.later.rescored import Rescored
+from swarm_bench.core.session.later.rescored import RescoredAnswer
 from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
@@ -108,7 +108,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         new_lines = [old_texts.get(text) or add_checksum(text) for text in texts]
         write_whole(self._overhead, b"".join(line + b"\n" for line in [*new_lines, *unreadable]))
 
-    def append_rescored(self, lines: Sequence[Rescored]) -> None:
+    def append_rescored(self, lines: Sequence[RescoredAnswer]) -> None:
         """Put scores beside the records, which stay as they are."""
         sealed_lines = [add_checksum(line.model_dump_json()) for line in lines]
         append_line(self._rescored, b"\n".join(sealed_lines))
@@ -130,13 +130,13 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         seconds = frozenset(find_duplicates(trials))
         swarms = read_checked(self._retrieval, SwarmRecord)
         overhead = read_checked(self._overhead, Overhead)
-        rescored = read_checked(self._rescored, Rescored)
+        rescored = read_checked(self._rescored, RescoredAnswer)
         latest = {line.key: line for _, _, line in rescored if line is not None}
         verdicts = read_checked(self._verdicts, Verdict)
         return SessionData(
             experiment=experiment,
             trials=tuple(
-                latest[record.key].applied(record) if record.key in latest else record
+                latest[record.key].apply_to(record) if record.key in latest else record
                 for number, _, record in trials
                 if record is not None and number not in seconds
             ),
@@ -174,7 +174,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
 def _audit(
     trials: Sequence[Checked[TrialRecord]],
     other_files: Mapping[
-        str, Sequence[Checked[SwarmRecord] | Checked[Overhead] | Checked[Rescored]]
+        str, Sequence[Checked[SwarmRecord] | Checked[Overhead] | Checked[RescoredAnswer]]
     ],
 ) -> Audit:
     """Sum up the checksums of the lines that can be read: those of trials, and others by the name
@@ -189,13 +189,13 @@ def _audit(
     return Audit(
         sealed=sum(state is not None for _, state in trial_states),
         edited=frozenset(key for key, state in trial_states if state is False),
-        bare=frozenset(key for key, state in trial_states if state is None),
+        without_checksum=frozenset(key for key, state in trial_states if state is None),
         edited_beside=Counter(key for key, state in other_states if state is False),
         bare_beside=Counter(key for key, state in other_states if state is None),
     )
 
 
-def _describe_rescoring(lines: Collection[Rescored]) -> Iterator[str]:
+def _describe_rescoring(lines: Collection[RescoredAnswer]) -> Iterator[str]:
     """Yield a sentence on scores that are not those of the records."""
     if lines:
         last = max(lines, key=lambda line: line.rescored_at)

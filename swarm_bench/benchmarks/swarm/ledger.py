@@ -9,7 +9,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.session.prices import Prices, price_of
+from swarm_bench.core.session.prices import Prices, find_price
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.budget import Budget, format_dollars
@@ -94,14 +94,14 @@ class Ledger(Budget):
         """Return its cost; of one that had no price then, at the prices of now."""
         if record.cost is not None and record.cost >= 0:
             return record.cost
-        price = price_of(record.model, self._prices)
+        price = find_price(record.model, self._prices)
         usage = Usage(
             input=record.input_tokens,
             cache_read=record.cache_read,
             cache_create=record.cache_create,
             output=record.output_tokens,
         )
-        return price.of(usage) if price else None
+        return price.compute_cost(usage) if price else None
 
 
 def make_ledger(limit: float, prices: Prices, sessions: Iterable[SessionFolder]) -> Ledger:

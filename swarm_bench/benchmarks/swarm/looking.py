@@ -11,9 +11,9 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import NoVerdictPossible
-from swarm_bench.core.events import Emit, Trouble, VerdictsRead
+from swarm_bench.core.events import Emit, VerdictsRead, WarningRaised
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.looks import Look
+from swarm_bench.core.session.looks import InterimVerdicts
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import iterate_groups
@@ -44,7 +44,7 @@ class InterimLooks:
         for look in self.experiment.looks[-1:]:
             stand = {mode: verdict != _NONE for mode, verdict in look.verdicts.items()}
             planned_tasks = self.experiment.tasks_named
-            self._emit(VerdictsRead(tasks=look.tasks, most=planned_tasks, stand=stand))
+            self._emit(VerdictsRead(tasks=look.tasks, max_tasks=planned_tasks, stand=stand))
 
     def is_clear(self) -> bool:
         """Look at the session, once nothing is left to run of the blocks that it has begun, and
@@ -63,7 +63,7 @@ class InterimLooks:
         tasks, planned_tasks = self.experiment.looks[-1].tasks, self.experiment.tasks_named
         if tasks < planned_tasks:
             stood = f"the verdict stands after {tasks} of {planned_tasks} tasks (--until-clear)"
-            self._emit(Trouble(message=f"{stood}, so no further block is run"))
+            self._emit(WarningRaised(message=f"{stood}, so no further block is run"))
         return True
 
 
@@ -86,14 +86,14 @@ def look_again(folder: SessionFolder, experiment: Experiment) -> Experiment:
     return experiment if experiment.looks[-1:] == (look,) else _add_look(experiment, look)
 
 
-def _add_look(experiment: Experiment, look: Look) -> Experiment:
+def _add_look(experiment: Experiment, look: InterimVerdicts) -> Experiment:
     return experiment.model_copy(update={"looks": (*experiment.looks, look)})
 
 
-def _take_look(selection: Selection) -> Look:
+def _take_look(selection: Selection) -> InterimVerdicts:
     experiment = selection.data.experiment
     verdicts = {mode: standing_verdict(selection, mode) for mode in hypotheses(selection)}
-    return Look(
+    return InterimVerdicts(
         blocks=len(experiment.agents_of_blocks),
         tasks=len(experiment.tasks),
         verdicts={mode: verdict or _NONE for mode, verdict in verdicts.items()},

@@ -4,7 +4,7 @@ say of themselves, and what an empty prompt takes."""
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.core.session.experiment import Experiment, Mode
-from swarm_bench.core.session.recording import Recorded
+from swarm_bench.core.session.recording import CheckedRecording
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.models import tokens
 from swarm_bench.retrieval.handshake import Handshake, Handshakes
@@ -42,7 +42,7 @@ class OverheadLines:
         self._asked.add(line.mode)
         self._write(line)
 
-    def copy(self, experiment: Experiment, recording: Recorded) -> None:
+    def copy(self, experiment: Experiment, recording: CheckedRecording) -> None:
         """Store what was measured of the modes when they were recorded."""
         modes = {mode.name for mode in experiment.modes}
         lines = {line.mode: line for line in recording.overhead if line.mode in modes}

@@ -50,7 +50,7 @@ def load_scorers(names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
     `swarm_bench.scorers`, and `module:Class`; without names every one that is registered. Raises
     `ConfigError` for one that cannot be used, `UnknownName` for one that there is not."""
     shipped = {scorer.name: scorer for scorer in _SELECTABLE}
-    installed = [plugin.name for plugin in registry.plugins("scorers")]
+    installed = [plugin.name for plugin in registry.list_plugins("scorers")]
     selected: Iterable[str] = [*shipped, *installed] if names is None else dict.fromkeys(names)
     loaded: list[object] = [*_ALWAYS]
     for name in selected:
@@ -66,7 +66,7 @@ def require_known(*names: str) -> None:
     for: that would import it."""
     always = [scorer.name for scorer in _ALWAYS]
     choosable = [scorer.name for scorer in _SELECTABLE]
-    choosable += [plugin.name for plugin in registry.plugins("scorers")]
+    choosable += [plugin.name for plugin in registry.list_plugins("scorers")]
     for name in names:
         if name not in (*always, *choosable) and not is_code(name):
             raise UnknownName("scorer", name, choosable)

@@ -31,7 +31,7 @@ from swarm_bench.core.errors import HarnessError, NoCredit, NotAuthorized
 from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
-from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, drop_finished, select_part, set_id
@@ -60,7 +60,7 @@ class SwarmStore(Store[Task, SwarmJob, Delivery]):
     @cached_property
     def groups(self) -> Mapping[str, str]:
         """The group of each task, by its id."""
-        return task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
+        return group_tasks(self.experiment.tasks, self.experiment.repository.clean_commit)
 
     @cached_property
     def interim_looks(self) -> InterimLooks:

@@ -73,5 +73,5 @@ class Trees(AbstractContextManager["Trees"]):
         if self.copy is None:
             has_keys = path in (self.repository.answers or ())
         else:
-            has_keys = blob.hash in self.copy.withheld
+            has_keys = blob.hash in self.copy.excluded
         return not has_keys and INDEX.decode() not in path.split("/")

@@ -29,8 +29,8 @@ from swarm_bench.core.events import (
     TrialActive,
     TrialEnded,
     TrialStarted,
-    Trouble,
     VerdictsRead,
+    WarningRaised,
     step_of,
 )
 from swarm_bench.core.outcome import Activity
@@ -110,7 +110,7 @@ class LiveState:
                 self._take_trial(event)
             case VerdictsRead():
                 self._verdicts = event
-            case Trouble():
+            case WarningRaised():
                 self.troubles.append(printable(event.message))
             case Foresight():
                 self.foresight = printable(event.message)

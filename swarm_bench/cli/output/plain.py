@@ -18,8 +18,8 @@ from swarm_bench.core.events import (
     TrialActive,
     TrialEnded,
     TrialStarted,
-    Trouble,
     VerdictsRead,
+    WarningRaised,
 )
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.status import Cause
@@ -108,7 +108,7 @@ def describe(event: Event) -> str:
             return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
         case TrialEnded():
             return _describe_end(event.record)
-        case Trouble() | Foresight():
+        case WarningRaised() | Foresight():
             return f"note: {event.message}"
         case EndingAtOnce():
             return "ending at once"

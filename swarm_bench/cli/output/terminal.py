@@ -12,7 +12,7 @@ import typer
 from swarm_bench.config.addresses import without_logins
 
 if TYPE_CHECKING:
-    from swarm_bench.core.report.document import Written
+    from swarm_bench.core.report.document import RenderedDocument
 
 
 def show(text: str) -> None:
@@ -24,7 +24,7 @@ def show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def show_summary(summary: "Written", folder: Path | None = None) -> None:
+def show_summary(summary: "RenderedDocument", folder: Path | None = None) -> None:
     """Print a summary or a page: to a person the brief, and where the rest is, or all of what has
     no brief; to a pipe all of it."""
     width = terminal_width()

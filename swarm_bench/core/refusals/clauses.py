@@ -1,7 +1,7 @@
 """What servers say of their errors: clauses in the languages of those who write them."""
 
-_OTHERS = "security access jwt bearer auth refresh session web id output completion new max"
-_TOKENS = "".join(f"(?<!{word}[ _-])" for word in _OTHERS.split()) + "tokens?"
+_OTHER_WORDS = "security access jwt bearer auth refresh session web id output completion new max"
+_TOKENS = "".join(f"(?<!{word}[ _-])" for word in _OTHER_WORDS.split()) + "tokens?"
 CONTEXT = (
     r"context[ _-]?(?:length|window|size|limit)|prompt is too long|physical batch size"
     r"|exceed\w*[^.]{0,30}\bcontext\b(?! deadline)|input is too large to process"

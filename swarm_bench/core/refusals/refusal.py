@@ -21,7 +21,7 @@ class Refusal:
     """What a server says instead of an answer."""
 
     state: int | None = None
-    """Of HTTP, or what stands for it within an answer; `None` where nothing does."""
+    """Status of HTTP, or its equivalent within an answer; `None` where there is none."""
     codes: frozenset[str] = frozenset()
     """What it calls the error: `insufficient_quota`, `ThrottlingException`."""
     text: str = ""
@@ -87,102 +87,111 @@ _PASSING_STATES = (408, 409, 421, 423, 424, 425, 498, 499)
 _PROMPT_FIELDS = frozenset({"prompt", "messages", "content", "input", "inputs", "text", "suffix"})
 
 
-def _is_short_of_money(it: Refusal) -> bool:
-    if it.state == 402 or it.is_called(codes.MONEY):
+def _is_short_of_money(refusal: Refusal) -> bool:
+    if refusal.state == 402 or refusal.is_called(codes.MONEY):
         return True
-    if it.says(r"\blimit: 0\b"):  # of what Google gives for nothing
+    if refusal.says(r"\blimit: 0\b"):  # of what Google gives for nothing
         return True
-    if it.state == 404 or it.is_called(codes.OVERFLOW) or it.wait:
+    if refusal.state == 404 or refusal.is_called(codes.OVERFLOW) or refusal.wait:
         return False
-    if it.says(clauses.UNCHECKED) or (it.state or 0) >= 500:
+    if refusal.says(clauses.UNCHECKED) or (refusal.state or 0) >= 500:
         return False
-    if it.says(clauses.LIMIT) and not it.says(clauses.LONG):
+    if refusal.says(clauses.LIMIT) and not refusal.says(clauses.LONG):
         return False
-    client = it.state in (None, 400, 403, 429)
-    return it.says(clauses.MONEY) or (client and it.says(clauses.QUOTA))
+    client = refusal.state in (None, 400, 403, 429)
+    return refusal.says(clauses.MONEY) or (client and refusal.says(clauses.QUOTA))
 
 
-def _may_be_of_the_prompt(it: Refusal) -> bool:
-    if it.is_page and it.state != 413:  # whoever reads prompts writes no pages
+def _may_be_of_the_prompt(refusal: Refusal) -> bool:
+    if refusal.is_page and refusal.state != 413:  # whoever reads prompts writes no pages
         return False
-    return not (it.is_of_another or it.says(clauses.ACCOUNT) or it.says(clauses.KEY))
+    return not (refusal.is_of_another or refusal.says(clauses.ACCOUNT) or refusal.says(clauses.KEY))
 
 
-def _is_out(it: Refusal) -> bool:
+def _is_out(refusal: Refusal) -> bool:
     """Tell whether it is of something that is not there now."""
-    named = it.is_called(rf"{codes.OVERFLOW}|{codes.POLICY}") or it.says(clauses.CONTEXT)
-    return not named and _may_be_of_the_prompt(it) and it.says(clauses.OUTAGE)
+    is_named = refusal.is_called(rf"{codes.OVERFLOW}|{codes.POLICY}") or refusal.says(
+        clauses.CONTEXT
+    )
+    return not is_named and _may_be_of_the_prompt(refusal) and refusal.says(clauses.OUTAGE)
 
 
-def _is_too_long(it: Refusal) -> bool:
-    if it.is_called(codes.OVERFLOW):
+def _is_too_long(refusal: Refusal) -> bool:
+    if refusal.is_called(codes.OVERFLOW):
         return True
-    if it.is_called(rf"{codes.LIMIT}|{codes.KEY}") or not _may_be_of_the_prompt(it):
+    if refusal.is_called(rf"{codes.LIMIT}|{codes.KEY}") or not _may_be_of_the_prompt(refusal):
         return False
-    if it.state == 431 or it.says(rf"{clauses.OTHER_PARTS}|{clauses.MEMORY}"):
+    if refusal.state == 431 or refusal.says(rf"{clauses.OTHER_PARTS}|{clauses.MEMORY}"):
         return False
-    if it.says(rf"{clauses.LIMIT}|{clauses.QUOTA}") or _is_out(it):
+    if refusal.says(rf"{clauses.LIMIT}|{clauses.QUOTA}") or _is_out(refusal):
         return False
-    if it.state is not None and it.state >= 500:
-        return it.says(clauses.CONTEXT)
-    return it.state == 413 or it.says(clauses.OVERFLOW)
+    if refusal.state is not None and refusal.state >= 500:
+        return refusal.says(clauses.CONTEXT)
+    return refusal.state == 413 or refusal.says(clauses.OVERFLOW)
 
 
-def _is_against_a_policy(it: Refusal) -> bool:
-    if not _may_be_of_the_prompt(it):
+def _is_against_a_policy(refusal: Refusal) -> bool:
+    if not _may_be_of_the_prompt(refusal):
         return False
-    if it.is_called(codes.POLICY):
+    if refusal.is_called(codes.POLICY):
         return True
-    if _is_out(it):
+    if _is_out(refusal):
         return False
-    return it.state in (None, 400, 403, 422, 451) and it.says(clauses.POLICY)
+    return refusal.state in (None, 400, 403, 422, 451) and refusal.says(clauses.POLICY)
 
 
-def _is_limited(it: Refusal) -> bool:
-    if it.state == 429 or it.is_called(codes.LIMIT):
+def _is_limited(refusal: Refusal) -> bool:
+    if refusal.state == 429 or refusal.is_called(codes.LIMIT):
         return True
-    return it.state in (None, 400, 403, 413) and it.says(clauses.LIMIT)
+    return refusal.state in (None, 400, 403, 413) and refusal.says(clauses.LIMIT)
 
 
-def _lets_nobody_in(it: Refusal) -> bool:
-    if it.state in (401, 403, 407):
+def _lets_nobody_in(refusal: Refusal) -> bool:
+    if refusal.state in (401, 403, 407):
         return True
-    client = it.state is None or it.state < 500
-    named = it.is_called(codes.KEY) or it.says(clauses.ACCOUNT) or it.says(clauses.KEY)
-    return client and it.state != 404 and named
+    client = refusal.state is None or refusal.state < 500
+    is_named = (
+        refusal.is_called(codes.KEY) or refusal.says(clauses.ACCOUNT) or refusal.says(clauses.KEY)
+    )
+    return client and refusal.state != 404 and is_named
 
 
-def _has_no_such_model(it: Refusal) -> bool:
-    if it.state in (404, 501) or it.says(clauses.UNABLE):
+def _has_no_such_model(refusal: Refusal) -> bool:
+    if refusal.state in (404, 501) or refusal.says(clauses.UNABLE):
         return True
-    client = it.state in (None, 400) and not it.says(clauses.OTHER_PARTS)
-    named = it.is_called(codes.MODEL) or (client and it.says(clauses.MODEL))
-    return (it.state is None or it.state < 500) and named
+    client = refusal.state in (None, 400) and not refusal.says(clauses.OTHER_PARTS)
+    is_named = refusal.is_called(codes.MODEL) or (client and refusal.says(clauses.MODEL))
+    return (refusal.state is None or refusal.state < 500) and is_named
 
 
-def _is_busy(it: Refusal) -> bool:
-    if it.state is not None and (it.state >= 500 or it.state in _PASSING_STATES):
+def _is_busy(refusal: Refusal) -> bool:
+    if refusal.state is not None and (refusal.state >= 500 or refusal.state in _PASSING_STATES):
         return True
-    return it.is_called(codes.BUSY) or (it.state in (None, 400) and it.says(clauses.BUSY))
+    return refusal.is_called(codes.BUSY) or (
+        refusal.state in (None, 400) and refusal.says(clauses.BUSY)
+    )
 
 
 _TABLE: tuple[tuple[Callable[[Refusal], bool], Meaning], ...] = (
-    (lambda it: it.state in (405, 410) or 300 <= (it.state or 0) < 400, _ADDRESS),
-    (lambda it: it.state == 400 and it.says(clauses.HTTPS), _ADDRESS),
-    (lambda it: it.state == 400 and it.says(clauses.CUT), _CUT),
+    (lambda refusal: refusal.state in (405, 410) or 300 <= (refusal.state or 0) < 400, _ADDRESS),
+    (lambda refusal: refusal.state == 400 and refusal.says(clauses.HTTPS), _ADDRESS),
+    (lambda refusal: refusal.state == 400 and refusal.says(clauses.CUT), _CUT),
     (_is_too_long, _OVERFLOW),
     # It may say, too, what is charged for that.
-    (lambda it: it.state == 403 and _is_against_a_policy(it), _POLICY),
+    (lambda refusal: refusal.state == 403 and _is_against_a_policy(refusal), _POLICY),
     (_is_short_of_money, _MONEY),
     (_is_against_a_policy, _POLICY),
     (_is_limited, _LIMITED),
-    (lambda it: it.state in (None, 400, 403, 422) and _is_out(it), _BUSY),
+    (lambda refusal: refusal.state in (None, 400, 403, 422) and _is_out(refusal), _BUSY),
     # What stands before a server turns one request away, and lets the next one in.
-    (lambda it: it.state == 403 and it.is_page and not it.says(clauses.KEY), _UNKNOWN),
+    (
+        lambda refusal: refusal.state == 403 and refusal.is_page and not refusal.says(clauses.KEY),
+        _UNKNOWN,
+    ),
     (_lets_nobody_in, _KEY),
     (_has_no_such_model, _MODEL),
-    (lambda it: it.state == 422 and bool(it.fields & _PROMPT_FIELDS), _PROMPT),
+    (lambda refusal: refusal.state == 422 and bool(refusal.fields & _PROMPT_FIELDS), _PROMPT),
     (_is_busy, _BUSY),
-    (lambda it: True, _UNKNOWN),
+    (lambda refusal: True, _UNKNOWN),
 )
 """The first that holds."""

@@ -39,7 +39,7 @@ class Noise:
     interval: Range | None
     """The 95 % t interval of the effect; `None` for fewer than two tasks."""
     largest: float | None
-    """Of the differences of single tasks, the largest on either side; of ratios above 1."""
+    """The largest difference of a single task on either side; as a ratio above 1."""
     spread: float | None
     """The standard deviation of the runs of one task in one arm; of ratios as a factor. `None`
     without repetitions."""
@@ -51,17 +51,17 @@ class Noise:
     """The same for experiments of other sizes."""
 
     @property
-    def apart(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the interval would have called the two arms different."""
         interval = self.interval
         return (
             interval is not None
             and not self.still
-            and not interval.low <= self.nothing <= interval.high
+            and not interval.low <= self.null_value <= interval.high
         )
 
     @property
-    def nothing(self) -> float:
+    def null_value(self) -> float:
         """The value that means: no difference."""
         return 1.0 if self.relative else 0.0
 

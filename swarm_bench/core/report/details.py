@@ -20,7 +20,7 @@ class EffectDetail:
     equal: int
     above: int
     p: float
-    """Of the test that flips the signs of the differences."""
+    """p of the test that flips the signs of the differences."""
     floor: float
     """The smallest p that the test could have given."""
     adjusted: float | None
@@ -36,9 +36,9 @@ class YesOrNo:
     passed: int
     tasks: int
     interval: tuple[float, float]
-    """Of the share: Wilson's."""
+    """Wilson's interval of the share."""
     p: float | None
-    """Of McNemar's test against the reference, the mid-p; `None` for the reference."""
+    """Mid-p of McNemar's test against the reference; `None` for the reference."""
 
 
 @dataclass(frozen=True, kw_only=True)

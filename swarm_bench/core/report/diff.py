@@ -18,10 +18,10 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class SettingChange:
     """What a setting was in both sessions."""
 
-    what: str
+    subject: str
     before: str
     after: str
 
@@ -40,7 +40,7 @@ class DiffRow:
     """A ratio or a difference; `None` where too few cases are paired."""
     interval: tuple[float, float] | None
     p: float | None
-    """Of the test that flips signs."""
+    """p of the test that flips signs."""
     cases: int
 
 
@@ -50,11 +50,11 @@ class ModeDiff:
 
     mode: str
     answer: Answer
-    """Without caveats."""
+    """The answer without caveats."""
     rows: tuple[DiffRow, ...]
     """None where the mode cannot be compared."""
     caveats: Mapping[str, tuple[Caveat, ...]]
-    """By session, A or B, what must be known beside its figures."""
+    """Caveats of the figures, by session (A or B)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +78,6 @@ class Diff:
     """What is compared: a mode, or an arm."""
     case: str
     """What it is paired by: a task, or a case."""
-    changes: tuple[Change, ...]
+    changes: tuple[SettingChange, ...]
     caveats: tuple[str, ...]
     modes: tuple[ModeDiff, ...]

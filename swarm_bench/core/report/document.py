@@ -81,7 +81,7 @@ class Interval:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class CombinedValue:
     """Several figures in one cell."""
 
     style: Style
@@ -92,14 +92,14 @@ class Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Against:
+class ComparedValue:
     """A figure, and how it stands against that of the reference."""
 
     own: Value
     change: Value | str
 
 
-Cell = str | Span | Value | Interval | Parts | Against | None
+Cell = str | Span | Value | Interval | CombinedValue | ComparedValue | None
 """`None` where the column does not apply to the row."""
 
 
@@ -171,7 +171,7 @@ class Answer:
     claim: str
     """Follows the subject, without a full stop: ` helps`, `: cannot tell yet`."""
     tone: Tone | None = None
-    """Of the claim."""
+    """Tone of the claim."""
     figures: str = ""
     """A sentence or two: what it did, and its reference, and how sure that is."""
     next: Step | None = None
@@ -197,8 +197,8 @@ class Answer:
     @property
     def further(self) -> tuple[Text, ...]:
         """The lines below it."""
-        several = "s" * (len(self.caveats) > 1)
-        caveats = (f"Caveat{several}: ", Span(text="; ".join(self.caveats), longest=_QUOTED), ".")
+        plural = "s" * (len(self.caveats) > 1)
+        caveats = (f"Caveat{plural}: ", Span(text="; ".join(self.caveats), longest=_QUOTED), ".")
         evidence = ("Evidence: ", Span(text=self.evidence, longest=_QUOTED))
         return (evidence,) * bool(self.evidence) + (caveats,) * bool(self.caveats)
 
@@ -245,7 +245,7 @@ class Picture:
 
     address: str
     about: str
-    """For those who do not see it."""
+    """Text for those who do not see the picture."""
 
 
 Block = Grid | Paragraph | Bullets | Answers | Banner | Verbatim | Facts | Picture
@@ -262,7 +262,7 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Apart:
+class Attachment:
     """What stands in a second file, where there are files."""
 
     title: str
@@ -280,13 +280,13 @@ class Document:
     head: tuple[tuple[Fact, ...], ...]
     """Line by line."""
     sections: tuple[Section, ...]
-    apart: Apart | None = None
+    apart: Attachment | None = None
     brief: tuple[Block, ...] = ()
     """What of it is shown to somebody at a terminal, where the rest is a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class RenderedDocument:
     """A document, and what its file has."""
 
     document: Document

@@ -79,9 +79,9 @@ class Verdict:
     estimate: float | None = None
     """A ratio, or a mean over tasks; `None` when nothing gave it."""
     interval: tuple[float, float] | None = None
-    """Of 95 %, over tasks."""
+    """Interval of 95 % over tasks."""
     cases: int = 0
-    """That it is over."""
+    """Number of cases that it is over."""
     noun: str = "task"
     """What a case is called."""
 

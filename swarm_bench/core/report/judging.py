@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedMode:
     """What a judge made of a mode's answers beside those of the reference. The numbers are pairs of
     answers to a task in a run; a pair is in one of them."""
 
@@ -20,9 +20,9 @@ class Judged:
     unpaired: int
     """One of the agents gave no answer that counts."""
     same: int
-    """Of the ties: both answers are the same text, so that nobody was asked."""
+    """Ties because both answers are the same text, so that nobody was asked."""
     agreeing: int
-    """Of those with two verdicts that were asked for: both orders led to the same one."""
+    """Pairs whose two orders led to the same verdict."""
 
     @property
     def pairs(self) -> int:
@@ -32,8 +32,8 @@ class Judged:
     @property
     def agreement(self) -> float | None:
         """The share of the pairs whose two orders led to the same verdict; `None` without any."""
-        asked = self.pairs - self.same
-        return self.agreeing / asked if asked else None
+        count = self.pairs - self.same
+        return self.agreeing / count if count else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class JudgeSpending:
     judge: str
     requests: int
     input_tokens: float | None
-    """Of the verdicts that say so, like the two below."""
+    """Tokens of the verdicts that state them, as in the two fields below."""
     cache_read: float | None
     output_tokens: float | None
     cost: float | None
@@ -58,5 +58,5 @@ class Judging:
 
     reference: str | None
     """`None` where each names its own."""
-    modes: tuple[Judged, ...]
+    modes: tuple[JudgedMode, ...]
     spending: tuple[JudgeSpending, ...]

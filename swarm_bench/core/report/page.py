@@ -6,7 +6,7 @@ from swarm_bench.core.report.document import Section, Text, Value
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class RecordedFigures:
     """A figure with all the digits that the record has of it."""
 
     value: float | None
@@ -23,4 +23,4 @@ class Page:
     sections: tuple[Section, ...]
     heading: str
     """Above the facts."""
-    facts: tuple[tuple[str, Text | Value | Recorded], ...]
+    facts: tuple[tuple[str, Text | Value | RecordedFigures], ...]

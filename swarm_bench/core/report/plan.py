@@ -24,7 +24,7 @@ class Plan:
     """Empty when it is the only one."""
     entries: tuple[Entry, ...]
     trials: Grid
-    """In the order they run."""
+    """Trials in the order in which they run."""
     omitted: str
     """How many more there are; empty when it has all of them."""
     rest: str = "and so on; a pipe or a file gets more of them"

@@ -12,7 +12,7 @@ class Ratio:
 
     estimate: float
     interval: tuple[float, float] | None
-    """Of 95 %, over tasks; `None` for a single task."""
+    """Interval of 95 % over tasks; `None` for a single task."""
     tasks: int
     """Tasks that have the figure in both modes, and not 0."""
 
@@ -23,7 +23,7 @@ class Difference:
 
     estimate: float
     interval: tuple[float, float] | None
-    """Of 95 %, over tasks; `None` for a single task."""
+    """Interval of 95 % over tasks; `None` for a single task."""
     tasks: int
 
 
@@ -44,7 +44,7 @@ class RatioRow:
     """By mode, the reference first: the geometric mean over its tasks; `None` where nothing tells.
     """
     ratios: tuple[Ratio | None, ...]
-    """By column; `None` when no task has the figure on both sides."""
+    """Ratios by column; `None` when no task has the figure on both sides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Indexing:
     """Seconds that the index of a swarm took; both are `None` when no swarm says."""
 
     before: float | None
-    """Before its agents started, a first call (`warm_up`) included: in nobody's time."""
+    """Seconds before its agents started, a first call (`warm_up`) included."""
     within: float | None
     """While its agents ran, so that their time has it."""
     missing: int
@@ -70,7 +70,7 @@ class Indexing:
 class IndexingRow:
     metric: Metric
     cells: tuple[Indexing | None, ...]
-    """By column; `None` for a mode without a tool."""
+    """Indexing by column; `None` for a mode without a tool."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class Ratios:
     primary: str = ""
     """The key of the metric that was named beforehand; empty where nothing says."""
     margin: float = 0.1
-    """Of the primary metric."""
+    """Margin of the primary metric."""
     indexing: IndexingRow | None = None
     """`None` when no column has a tool, and where it is not told."""
     legend: tuple[str, ...] = ()

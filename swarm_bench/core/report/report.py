@@ -33,7 +33,7 @@ class Figure:
 class Row:
     metric: Metric
     figures: tuple[Figure | None, ...]
-    """By mode, in the order of the report; `None` where the metric does not apply."""
+    """Figures by mode, in the order of the report; `None` where the metric does not apply."""
     estimated: bool = False
     """Some of it comes from a price table of ours and not from a bill."""
 
@@ -53,7 +53,7 @@ class Line:
     labels: tuple[str, ...]
     """Foreign text: names of modes and tools."""
     figures: tuple[Figure | None, ...]
-    """By column; `None` where the metric does not apply."""
+    """Figures by column; `None` where the metric does not apply."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +80,9 @@ class FoundRow:
 
     metric: Metric
     figures: tuple[Figure | None, ...]
-    """By mode: the mean over tasks."""
+    """The mean over tasks, by mode."""
     differences: tuple[Difference | None, ...]
-    """By mode; `None` for the reference, and where no task has both."""
+    """Differences by mode; `None` for the reference, and where no task has both."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ class Tagged:
     tag: str
     tasks: int
     recall: tuple[Figure | None, ...]
-    """By mode, as the right answers are."""
+    """Recall by mode, in the order of the right answers."""
     right: tuple[Figure | None, ...]
 
 
@@ -113,9 +113,9 @@ class Headline:
     no_verdict: str | None
     """Why nothing can be said at all."""
     standings: tuple[Standing, ...]
-    """By mode; one that has no tool and no fault is not in it."""
+    """Status by mode, without those that have no tool and no fault."""
     ratios: Ratios | None
-    """Without the modes that have no verdict; `None` when there is nothing to compare."""
+    """Ratios of the modes with a verdict; `None` when there is nothing to compare."""
     all_used: bool
     """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
     remark: str = ""
@@ -126,7 +126,7 @@ class Headline:
     """`None` where nobody knows the right answers, and where nothing could be measured."""
 
     @property
-    def qualified(self) -> bool:
+    def has_qualifications(self) -> bool:
         """Whether anything stands against believing the figures as they are."""
         return bool(
             self.no_verdict
@@ -178,7 +178,7 @@ class SpentByRules:
     ratios: Ratios
     controls: tuple[Controls, ...]
     per_right_answer: tuple[Row, ...]
-    """By mode; none without answer keys."""
+    """Rows by mode; none without answer keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,14 +187,14 @@ class Rehearsed:
 
     mode: str
     trials: int
-    """That count."""
+    """Number of trials that count."""
     connected: int
     called: int
     """Trials with a call of the mode's tools, whatever came back."""
     answered: int
     """Trials in which a call that retrieves was answered."""
     added_tokens: Figure | None
-    """By which a request is larger than one of the reference."""
+    """Tokens by which a request is larger than one of the reference."""
     seconds: Figure | None
     """Until its servers answered."""
 
@@ -208,7 +208,7 @@ class Missed:
     tasks: tuple[str, ...]
     """Their titles."""
     where: str = ""
-    """In which form they were asked, where there are several."""
+    """The form in which they were asked, if there are several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,11 +250,11 @@ class Report:
     judging: Judging | None
     """`None` when no model was asked to compare answers."""
     rehearsed: tuple[Rehearsed, ...] | None
-    """By mode with a tool; `None` in a session that is no rehearsal."""
+    """Figures of each mode with a tool; `None` in a session that is no rehearsal."""
     missed: tuple[Missed, ...]
     """What modes missed of the files in answer keys; nothing without keys."""
     trials: tuple[TrialRecord, ...]
-    """By run, mode and agent; of a trial that was run again, the last attempt."""
+    """Trials by run, mode and agent; of a trial that was run again, the last attempt."""
     columns: tuple[TrialColumn, ...]
     """Their figures."""
     titles: dict[str, str]

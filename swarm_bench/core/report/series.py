@@ -29,7 +29,7 @@ class Cell:
 class SeriesRow:
     metric: Metric
     cells: tuple[Cell, ...]
-    """By size."""
+    """Cells by size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class ModeSeries:
     """What the sizes' own headlines say of the mode, without what qualifies it."""
     qualifications: Mapping[str, Sizes]
     no_verdict: Sizes
-    """Of which there is no verdict on the mode."""
+    """Sizes without a verdict on the mode."""
     excluded: tuple[str, ...]
     """Trials that are not in the times and tokens, and why, by size."""
     sentence: str

@@ -20,19 +20,19 @@ class Caveat:
     """Whether it leaves no evidence: no gain is claimed, and no limit holds."""
 
 
-def void_clauses(sides: Mapping[str, Sequence[Caveat]]) -> str:
+def describe_void(sides: Mapping[str, Sequence[Caveat]]) -> str:
     """Say what leaves no evidence of the first arm, or of another one that it is held against;
     empty where nothing does."""
-    own = next(iter(sides), None)
+    first_arm = next(iter(sides), None)
     return "; ".join(
-        caveat.qualification if arm == own else f"in {arm}, {caveat.qualification}"
+        caveat.qualification if arm == first_arm else f"in {arm}, {caveat.qualification}"
         for arm, caveats in sides.items()
         for caveat in caveats
         if caveat.is_void
     )
 
 
-def exported(sides: Mapping[str, Sequence[Caveat]]) -> list[dict[str, str | bool]]:
+def export_caveats(sides: Mapping[str, Sequence[Caveat]]) -> list[dict[str, str | bool]]:
     """Return the caveats of all arms as files for other programs have them."""
     return [
         {"arm": arm, "caveat": caveat.qualification, "void": caveat.is_void}

@@ -40,9 +40,9 @@ class TrialsTable:
     rows: Iterable[tuple[Entry, ...]]
     """Made one by one, as a session can have 100,000; can be read once."""
     experiment: dict[str, Any] | None
-    """As it is stored; `None` for a folder that canopy's script wrote."""
+    """The experiment as it is stored; `None` for a folder that canopy's script wrote."""
     caveats: Mapping[str, tuple[Caveat, ...]]
-    """By arm, what must be known before its figures are believed."""
+    """Caveats by arm, to be known before its figures are believed."""
     scored: Scored | None = None
     """`None` where no figure says how good a trial is, since its best is not known."""
     swarms: tuple[Mapping[str, Any], ...] = ()

@@ -29,12 +29,12 @@ class Guarded(Generic[Record]):
             value = self._read(record)
             if value is None:
                 return None, None
-            clause = self._fault(value)
+            clause = self._describe_fault(value)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others are shown, whatever it is
             return None, described(error)
         return (None, f"it gave {value}, {clause}") if clause else (value, None)
 
-    def _fault(self, value: float) -> str:
+    def _describe_fault(self, value: float) -> str:
         """Say in a clause why the value is none of its figures; empty where it is one."""
         if not isfinite(value):
             return "which is no figure"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 Key = tuple[str | None, int]
 """Id and attempt of a trial."""
-Beside = tuple[str, str]
+SideFile = tuple[str, str]
 """A file of lines that are not of trials, and the mode that its lines are about."""
 FIGURES_OF_SCRIPT = (
     "duration_ms",
@@ -41,11 +41,11 @@ class Audit:
     """Lines that have a checksum."""
     edited: frozenset[Key] = frozenset()
     """Those of them that were changed since."""
-    bare: frozenset[Key] = frozenset()
+    without_checksum: frozenset[Key] = frozenset()
     """Lines without a checksum."""
-    edited_beside: Mapping[Beside, int] = field(default_factory=dict)
+    edited_beside: Mapping[SideFile, int] = field(default_factory=dict)
     """How many lines on swarms and on overhead were changed since."""
-    bare_beside: Mapping[Beside, int] = field(default_factory=dict)
+    bare_beside: Mapping[SideFile, int] = field(default_factory=dict)
     """How many of them have no checksum."""
     differing: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     """Keys of the figures that the streams give otherwise, by trial; those without any are left
@@ -56,7 +56,7 @@ class Audit:
     """Streams on which the adapter failed, so that they were held against nothing."""
     unread: int = 0
     """Trials whose streams are there, and were too many or too large to be read again."""
-    lost: int = 0
+    lost_streams: int = 0
     """Trials that ran, and whose streams are not there."""
     adapter: bool = True
     """Whether there is an adapter that can read the streams."""

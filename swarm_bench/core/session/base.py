@@ -36,7 +36,7 @@ MAX_TRIALS = 100_000
 RULES = "rules"
 """Scout's model, in records that do not say `fixed_rules`."""
 SESSION = re.compile(r"[\w.-]{1,64}")
-"""Of the id of a session."""
+"""Pattern of the id of a session."""
 
 
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
@@ -82,9 +82,9 @@ class Group(Generic[C]):
     arm: str
     trials: tuple[Trial[C], ...]
     commit: str | None = None
-    """That its cases are asked on; `None` for what the session copied when it began."""
+    """Commit that its cases are asked on; `None` for what the session copied when it began."""
 
-    def without(self, finished: Collection[str]) -> Self:
+    def drop_finished(self, finished: Collection[str]) -> Self:
         """Return the group with the trials that are still to run."""
         trials = tuple(trial for trial in self.trials if trial.id not in finished)
         return replace(self, trials=trials)

@@ -29,7 +29,7 @@ class Sealed(Stored):
     verdict_version: int | None = None
     """Version of those by which verdicts were reached then; `None` in older sessions."""
     sha256: str = ""
-    """Of all other keys, as JSON with sorted keys and without spaces."""
+    """Checksum of all other keys, as JSON with sorted keys and without spaces."""
     added: ClassVar[frozenset[str]] = frozenset({"verdict_version"})
     """Keys that older sessions do not have."""
 
@@ -43,7 +43,7 @@ class Sealed(Stored):
     def is_whole(self) -> bool:
         return self.sha256 == self.digest
 
-    def sealed(self) -> Self:
+    def add_checksum(self) -> Self:
         """Return it with its checksum."""
         return self.model_copy(update={"sha256": self.digest})
 
@@ -91,33 +91,33 @@ class JudgedExperiment(BaseExperiment):
     @property
     def primary(self) -> str:
         """The metric that a verdict is on; empty where none was named, and nothing is claimed."""
-        return str(self._setting("primary", PRIMARY))
+        return str(self._get_setting("primary", PRIMARY))
 
     @property
     def margin(self) -> float:
         """By which share the primary metric may differ without importance."""
-        return float(self._setting("margin", MARGIN))
+        return float(self._get_setting("margin", MARGIN))
 
     @property
     def quality(self) -> str | None:
         """The metric that must not be worse; `None` where nobody named one."""
-        name = self._setting("quality", None)
+        name = self._get_setting("quality", None)
         return None if name is None else str(name)
 
     @property
     def quality_margin(self) -> float:
         """By how much the recall of a mode may be lower than the reference's, for what it spends
         less to be a saving."""
-        return float(self._setting("quality_margin", QUALITY_MARGIN))
+        return float(self._get_setting("quality_margin", QUALITY_MARGIN))
 
-    def _setting(self, name: str, otherwise: Any) -> Any:
+    def _get_setting(self, name: str, otherwise: Any) -> Any:
         """Return the value of a setting; sessions of older versions have not all of them."""
         setting = self.settings.get(name)
         return setting.value if setting else otherwise
 
-    def with_beforehand(self) -> Self:
+    def preregister(self) -> Self:
         """Name what the verdict is on, before there is a trial."""
-        named = Beforehand(
+        beforehand = Beforehand(
             verdict_version=VERDICT_VERSION,
             primary=self.primary,
             margin=self.margin,
@@ -126,29 +126,29 @@ class JudgedExperiment(BaseExperiment):
             modes=tuple(self.arms),
             tasks=tuple(case.id for case in self.cases),
             runs=self.runs,
-            tasks_sha256=self._digest_of({case.id for case in self.cases}),
-            until_clear=bool(self._setting("until_clear", False)) or None,
+            tasks_sha256=self._digest_tasks({case.id for case in self.cases}),
+            until_clear=bool(self._get_setting("until_clear", False)) or None,
         )
-        return self.model_copy(update={"beforehand": named.sealed()})
+        return self.model_copy(update={"beforehand": beforehand.add_checksum()})
 
-    def _digest_of(self, tasks: Collection[str]) -> str:
+    def _digest_tasks(self, tasks: Collection[str]) -> str:
         cases = [case for case in self.cases if case.id in tasks]
         return _digest([_content(case) for case in cases])
 
     @property
     def tasks_changed(self) -> bool:
         """Whether tasks that were named are not as they were."""
-        named = self.beforehand
-        if named is None or named.tasks_sha256 is None:
+        beforehand = self.beforehand
+        if beforehand is None or beforehand.tasks_sha256 is None:
             return False
-        return named.tasks_sha256 != self._digest_of(set(named.tasks))
+        return beforehand.tasks_sha256 != self._digest_tasks(set(beforehand.tasks))
 
     @property
     def chosen_afterwards(self) -> tuple[str, ...]:
         """The settings of the verdict that are not as they were named."""
-        named = self.beforehand
-        if named is None:
+        beforehand = self.beforehand
+        if beforehand is None:
             return ()
         return tuple(
-            name for name in VERDICT_SETTINGS if getattr(self, name) != getattr(named, name)
+            name for name in VERDICT_SETTINGS if getattr(self, name) != getattr(beforehand, name)
         )

@@ -36,7 +36,7 @@ Amount = Annotated[float, Field(ge=0, le=LARGEST)] | None
 LONGEST_ANSWER = 1 << 20
 """Characters that are stored and scored."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
-"""Of an arm or a case: it is shown in one line."""
+"""Pattern of the name of an arm or a case: it is shown in one line."""
 
 
 class Case(base.Case):
@@ -45,7 +45,7 @@ class Case(base.Case):
     group: str | None = None
     """Cases of one group are not independent of each other; `None`: it is one by itself."""
     part: str | None = None
-    """Of the data, to which it belongs; in older sessions the records say it."""
+    """Part of the data to which it belongs; in older sessions the records say it."""
 
 
 class NamedBeforehand(Sealed):
@@ -63,7 +63,7 @@ class CaseExperiment(BaseExperiment):
     """The experiment of a benchmark whose trials are pairs of an arm and a case."""
 
     benchmark_class: str | None = None
-    """As `module:Class`, where that was typed: no package may register it."""
+    """Its class as `module:Class`, where that was typed: no package may register it."""
     concurrency: int = Field(ge=1)
     arms: tuple[str, ...]
     cases: tuple[Case, ...] = Field(min_length=1)
@@ -80,11 +80,11 @@ class CaseExperiment(BaseExperiment):
     beforehand: NamedBeforehand | None = None
     """`None` in older sessions, and without a verdict."""
 
-    def with_beforehand(self) -> Self:
+    def preregister(self) -> Self:
         """Name what the verdict is on, before there is a trial."""
         if self.primary is None:
             return self
-        named = NamedBeforehand(
+        beforehand = NamedBeforehand(
             verdict_version=VERDICT_VERSION,
             primary=self.primary,
             margin=self.margin,
@@ -92,9 +92,9 @@ class CaseExperiment(BaseExperiment):
             cases=tuple(case.id for case in self.cases),
             runs=self.runs,
         )
-        return self.model_copy(update={"beforehand": named.sealed()})
+        return self.model_copy(update={"beforehand": beforehand.add_checksum()})
 
-    def runs_of(self, arm: str) -> int:
+    def count_runs(self, arm: str) -> int:
         """Return in how many runs an arm is asked."""
         return self.runs
 
@@ -106,8 +106,11 @@ class CaseExperiment(BaseExperiment):
     @property
     def chosen_afterwards(self) -> bool:
         """Whether the verdict is on something else than was named."""
-        named = self.beforehand
-        return named is not None and (named.primary, named.margin) != (self.primary, self.margin)
+        beforehand = self.beforehand
+        return beforehand is not None and (beforehand.primary, beforehand.margin) != (
+            self.primary,
+            self.margin,
+        )
 
     def check(self) -> None:
         """Raise `ValueError` for what no session can be: a benchmark, or a file, may say anything.
@@ -123,11 +126,11 @@ class CaseExperiment(BaseExperiment):
             raise ValueError("has an id that cannot name a session")
         if [sorted(order) for order in self.order] != [sorted(self.arms)] * self.runs:
             raise ValueError("has an order that does not fit its arms and runs")
-        if len(ids) * sum(map(self.runs_of, self.arms)) > MAX_TRIALS:
+        if len(ids) * sum(map(self.count_runs, self.arms)) > MAX_TRIALS:
             raise ValueError(f"has more than {MAX_TRIALS:,} trials")
 
 
-def keys_of(properties: BaseModel) -> dict[str, str]:
+def select_keys(properties: BaseModel) -> dict[str, str]:
     """Return the properties that are keys, as a job has them."""
     values = {name: getattr(properties, name) for name in type(properties).model_fields}
     return {k: v.get_secret_value() for k, v in values.items() if isinstance(v, SecretStr)}
@@ -188,7 +191,7 @@ class CaseRecord(StoredRecord):
     arm: str
     case: str
     number: int
-    """Of the case, from 1."""
+    """Number of the case, from 1."""
     run: int
     schema_version: SchemaVersion = SCHEMA_VERSION
     session: str
@@ -217,9 +220,9 @@ class CaseRecord(StoredRecord):
     scores: dict[str, StoredScore | Counts] | None = None
     """What the scorers gave, under the keys that they state; `None` where one failed."""
     missing_scores: dict[str, str] | None = None
-    """By the key of a score, why it could not be computed."""
+    """Why a score could not be computed, by its key."""
     score_failures: dict[str, str] | None = None
-    """By the name of a scorer, why its scores are missing."""
+    """Why the scores of a scorer are missing, by its name."""
 
     @property
     def is_billed(self) -> bool:

@@ -20,7 +20,7 @@ class Design:
     stem: str
     """Begins the names of its folders below results/. Older sessions have it as their benchmark."""
     title: str
-    """Of its summary."""
+    """Title of its summary."""
     document: Literal["comparison", "noise"]
     """Which summary it has."""
     defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -66,7 +66,7 @@ CALIBRATE = Design(
 PRIMARY = "effective_tokens"
 MARGIN = 0.1
 QUALITY_MARGIN = 0.1
-"""By how much recall may be lower than the reference's where nobody says."""
+"""Default of how much recall may be lower than the reference's."""
 ENVIRONMENT = "local"
 """Where code of models runs if nobody says."""
 RETRIEVE = Design(
@@ -98,7 +98,7 @@ def find_design(value: object) -> Design:
     raise ValueError(f"must be one of {', '.join(DESIGNS)}")
 
 
-def benchmark_of(value: object) -> str:
+def find_benchmark_name(value: object) -> str:
     """Return the name of the benchmark that is stored so: in older sessions that of a design.
     Raises `ValueError` for any other value."""
     if isinstance(value, str) and value in OLDER:

@@ -14,7 +14,7 @@ from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
-from swarm_bench.core.session.designs import Design, benchmark_of, find_design
+from swarm_bench.core.session.designs import Design, find_benchmark_name, find_design
 from swarm_bench.core.session.looks import LookedAt
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.tasks import Task as Task
@@ -157,7 +157,7 @@ class Experiment(LookedAt):
     """What a reader must know of results that another program wrote; empty for those of ours."""
     sealed_beside: bool = False
     """Whether the lines on swarms and on overhead have one too."""
-    benchmark: Annotated[str, BeforeValidator(benchmark_of)]
+    benchmark: Annotated[str, BeforeValidator(find_benchmark_name)]
     design: StoredDesign = Field(validation_alias=AliasChoices("design", "benchmark"))
     """In older sessions the benchmark says it."""
     repository: Repository
@@ -236,8 +236,8 @@ class Experiment(LookedAt):
     @property
     def trials_per_mode(self) -> int:
         """In one run."""
-        every = self.all_tasks or self.design.agent_at_a_time
-        return len(self.tasks) if every else self.agents
+        one_per_task = self.all_tasks or self.design.agent_at_a_time
+        return len(self.tasks) if one_per_task else self.agents
 
     @property
     def agents_per_swarm(self) -> int:
@@ -253,10 +253,10 @@ class Experiment(LookedAt):
     def agents_by_commit(self) -> dict[str | None, list[int]]:
         """Numbers of the agents of a mode and run that work on each commit; `None` for what was
         copied when the session began, where that is no commit."""
-        own, tasks = self.repository.clean_commit, self.tasks
+        session_commit, tasks = self.repository.clean_commit, self.tasks
         agents: dict[str | None, list[int]] = {}
         for agent in range(1, self.trials_per_mode + 1):
-            commit = tasks[(agent - 1) % len(tasks)].commit or own
+            commit = tasks[(agent - 1) % len(tasks)].commit or session_commit
             agents.setdefault(commit, []).append(agent)
         return agents
 

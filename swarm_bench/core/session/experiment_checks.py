@@ -38,8 +38,8 @@ def _check_plan(experiment: Experiment) -> None:
     if experiment.blocks is not None:
         _check_blocks(experiment, experiment.blocks)
     names = sorted(mode.name for mode in experiment.modes)
-    drawn = [sorted(order) == names for order in experiment.order]
-    if len(drawn) != experiment.runs * experiment.orders_per_run or not all(drawn):
+    are_complete = [sorted(order) == names for order in experiment.order]
+    if len(are_complete) != experiment.runs * experiment.orders_per_run or not all(are_complete):
         raise ValueError("has an order that does not fit its modes, blocks and runs")
     if not 0 < experiment.limits.output_bytes <= _largest_output():
         raise ValueError("has an output limit that is larger than any")

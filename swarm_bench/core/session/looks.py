@@ -9,14 +9,14 @@ from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.stored import Stored
 
 
-class Look(Stored):
+class InterimVerdicts(Stored):
     """What the verdicts were when a session was looked at."""
 
     blocks: int = Field(ge=1)
     """After which it was."""
     tasks: int
     verdicts: dict[str, str]
-    """By mode, of those that are compared."""
+    """Verdicts by mode, of those that are compared."""
     stands: bool
     """Whether all of them stand, so that nothing more is run."""
 
@@ -25,8 +25,8 @@ class LookedAt(JudgedExperiment):
     """An experiment that may be looked at while it runs. That is decided beforehand: its intervals
     hold at every look. Tasks stand in a drawn order, block by block."""
 
-    looks: tuple[Look, ...] = Field(default=(), exclude_if=lambda looks: not looks)
-    _whole: "LookedAt | None" = PrivateAttr(default=None)
+    looks: tuple[InterimVerdicts, ...] = Field(default=(), exclude_if=lambda looks: not looks)
+    _planned: "LookedAt | None" = PrivateAttr(default=None)
     """What it was named as, where these are the first of its blocks: what was run so far."""
 
     if TYPE_CHECKING:  # an experiment of the swarm has both
@@ -59,12 +59,12 @@ class LookedAt(JudgedExperiment):
     @property
     def tasks_named(self) -> int:
         """How many tasks there are, run or not."""
-        return len((self._whole or self).tasks)
+        return len((self._planned or self).tasks)
 
     @property
     def tasks_changed(self) -> bool:
         """Whether tasks that were named are not as they were, run or not."""
-        return self._whole.tasks_changed if self._whole else super().tasks_changed
+        return self._planned.tasks_changed if self._planned else super().tasks_changed
 
     def first_blocks(self, number: int) -> Self:
         """Return the experiment as if it had only so many of its blocks: at least one."""
@@ -74,5 +74,5 @@ class LookedAt(JudgedExperiment):
         tasks = self.tasks[: max(map(max, blocks))]
         first = {"blocks": blocks, "order": self.order[:number], "tasks": tasks}
         shortened = self.model_copy(update=first)
-        shortened._whole = self._whole or self
+        shortened._planned = self._planned or self
         return shortened

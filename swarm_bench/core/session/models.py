@@ -16,10 +16,10 @@ from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import Stored
 
-Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Integer = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 
 
-class Judged(Stored):
+class JudgeFields(Stored):
     """What a judge took, apart from what it was asked about. `None` where it was not asked, or does
     not say."""
 
@@ -32,9 +32,9 @@ class Judged(Stored):
     """Questions that it did not answer."""
 
     @property
-    def of_judge(self) -> "Judged":
+    def judge_only(self) -> "JudgeFields":
         """What it took, where it is asked again."""
-        return Judged(
+        return JudgeFields(
             judge_requests=self.judge_requests,
             judge_tokens=self.judge_tokens,
             judge_cost=self.judge_cost,
@@ -45,7 +45,7 @@ class Greeting(Stored):
     """What it took to ask a model, before the trials of a call, whether it answers."""
 
     model: str
-    """As it was written after `--models`, or `--judge`."""
+    """The model's word, as written after `--models` or `--judge`."""
     requests: Count = None
     tokens: Count = None
     """Reported ones; `None` where nobody says."""
@@ -59,7 +59,7 @@ class Arm(Stored):
 
     name: str
     model: str
-    """As it was written after `--models`."""
+    """The model's word, as written after `--models`."""
     properties: dict[str, Any] = {}
     """Those that differ from the other arms."""
     against: str | None = None
@@ -74,7 +74,7 @@ class Data(Stored):
     """The rows that cases are made of."""
 
     name: str
-    """Of a data set that comes with swarm-bench, or the path."""
+    """Name of a data set that comes with swarm-bench, or the path."""
     sha256: str
     rows: int
     licence: str | None = None
@@ -83,11 +83,11 @@ class Data(Stored):
     """Models that were trained later may have read it."""
 
 
-class Asking(Stored):
+class RequestSettings(Stored):
     """What an experiment has of its models and of what they are asked."""
 
     models: tuple[Arm, ...]
-    """In the order of the arms."""
+    """Models in the order of the arms."""
     data: Data
     data_notes: tuple[str, ...] = ()
     """Sentences on the rows that a reader of the figures must know."""
@@ -96,7 +96,7 @@ class Asking(Stored):
     first: int = 0
     """Number of the first case in the data set, from 0."""
     programs: dict[str, Program] = {}
-    """By the word of a model, who answers."""
+    """Programs that answer, by the word of the model."""
     environment: Program | None = None
     """What confines the code; `None` where none is run."""
     confinement: str | None = None
@@ -104,33 +104,33 @@ class Asking(Stored):
     confined: bool | None = None
     """Whether anything does."""
     judge: str | None = None
-    """As it was written after `--judge`."""
+    """The judge's word, as written after `--judge`."""
     generate_only: bool = False
     requests_at_once: int = Field(default=1, ge=1)
     request_timeout: float
     """Seconds."""
     max_turns: int | None = Field(default=None, ge=1)
-    """Of an agent program in a request; `None` where none is asked, and in older sessions."""
+    """Limit of an agent program in a request; `None` where none is asked, and in older sessions."""
     prices: dict[str, Price] | None = None
 
 
-class ModelExperiment(CaseExperiment, Asking):
+class ModelExperiment(CaseExperiment, RequestSettings):
     """The experiment of such a session."""
 
-    judged: Judged = Judged()
+    judged: JudgeFields = JudgeFields()
     """What the judge took beside the trials: for arms that were made of them, or came to none."""
     greetings: tuple[Greeting, ...] = ()
     """One for each model and call."""
 
-    def asking(self, asking: Asking) -> Self:
+    def replace_settings(self, settings: RequestSettings) -> Self:
         """Return it with what is asked now. What was noted of a program in an earlier call is still
         true of the trials of that call."""
         notes = {word: program.note for word, program in self.programs.items()}
         programs = {
-            word: program.model_copy(update={"note": _both(program.note, notes.get(word))})
-            for word, program in asking.programs.items()
+            word: program.model_copy(update={"note": _join_notes(program.note, notes.get(word))})
+            for word, program in settings.programs.items()
         }
-        return self.model_copy(update=vars(asking.model_copy(update={"programs": programs})))
+        return self.model_copy(update=vars(settings.model_copy(update={"programs": programs})))
 
     def check(self) -> None:
         """Raise `ValueError` for what no session can be."""
@@ -140,20 +140,20 @@ class ModelExperiment(CaseExperiment, Asking):
         if unknown := {arm.against for arm in self.models} - {None, *self.arms}:
             raise ValueError(f"has no arm {unknown.pop()}, which others are held against")
 
-    def runs_of(self, arm: str) -> int:
+    def count_runs(self, arm: str) -> int:
         """Return in how many runs an arm is asked."""
-        return 1 if any(it.once and it.name == arm for it in self.models) else self.runs
+        return 1 if any(model.once and model.name == arm for model in self.models) else self.runs
 
     def arm(self, name: str) -> Arm:
         """Return the arm of that name."""
         return next(arm for arm in self.models if arm.name == name)
 
 
-class Answered(Judged):
+class AnswerFields(JudgeFields):
     """What a line has of the answer of a model."""
 
     model: str | None = None
-    """As the provider names it."""
+    """Model as the provider names it."""
     cost_estimated: bool | None = None
     """True when the cost comes from a price table."""
     price_table: str | None = None
@@ -165,7 +165,7 @@ class Answered(Judged):
     retries: int | None = None
     """Requests that were made again."""
     num_turns: int | None = None
-    """Of an agent program, as it counts them."""
+    """Turns of an agent program, as it counts them."""
     answers_read: tuple[str, ...] = ()
     """What an agent named that holds the answers of the data set: it counts as if it had given no
     answer."""
@@ -175,7 +175,7 @@ class Answered(Judged):
     """Where its server put what it has instead of a text, as `reasoning_content`, if the answer is
     empty."""
     part: str | None = None
-    """Of the data set, to which the case belongs."""
+    """Part of the data set to which the case belongs."""
     group: str | None = None
     way: Way | None = None
     """How it was asked."""
@@ -185,10 +185,10 @@ class Answered(Judged):
     """The number of those by which it was scored; `None` where it was not, and in older sessions,
     which had the first ones."""
     prompt_sha256: str | None = None
-    """Of the line of `prompts.jsonl` that has the request."""
+    """Checksum of the line of `prompts.jsonl` that has the request."""
 
 
-class ModelRecord(CaseRecord, Answered):
+class ModelRecord(CaseRecord, AnswerFields):
     """One line of `metrics.jsonl` in such a session."""
 
     read_anew = frozenset({Cause.ERROR_RESULT})
@@ -228,7 +228,7 @@ _OF_THE_PROMPT = ("413", "422")
 """States of which the words alone do not say what they are of."""
 
 
-def _both(note: str | None, earlier: str | None) -> str | None:
+def _join_notes(note: str | None, earlier: str | None) -> str | None:
     if not note or not earlier or earlier.startswith(note):
         return earlier or note
     return f"{note}; in an earlier call it {earlier}"

@@ -10,7 +10,7 @@ from swarm_bench.core.outcome import Usage
 HIGHEST = 1_000_000
 """Dollars per million tokens."""
 KINDS = ("input", "cache_write", "cache_read", "output")
-"""Of tokens, each with a price of its own."""
+"""Kinds of tokens, each with a price of its own."""
 _DATE = re.compile(r"[-@]20\d\d(?:\d{4}|-\d\d-\d\d)", re.ASCII)
 _MILLION = 1_000_000
 
@@ -32,7 +32,7 @@ class Price:
             if not (math.isfinite(amount) and 0 <= amount <= HIGHEST):
                 raise ValueError(f"{amount} cannot be a price of {kind}")
 
-    def of(self, usage: Usage) -> float | None:
+    def compute_cost(self, usage: Usage) -> float | None:
         """Price a usage in US dollars; `None` when it is not known completely, or cannot be."""
         parts = (
             (self.input, usage.input),
@@ -49,10 +49,10 @@ class Price:
 
 
 Prices = Mapping[str, Price]
-"""By the id of the model."""
+"""Prices by the id of the model."""
 
 
-def price_of(model: str | None, prices: Prices) -> Price | None:
+def find_price(model: str | None, prices: Prices) -> Price | None:
     """Look up a model: by its exact id, then without the date that ends it. No other id is taken
     for it."""
     if model is None or model in prices:

@@ -81,19 +81,19 @@ class RecordedTrial(Stored):
     task_id: str
     attempt: int = Field(default=1, ge=1)
     prompt_sha256: str
-    """Of the prompt that the agent was given, in UTF-8."""
+    """Checksum of the prompt that the agent was given, in UTF-8."""
     workspace: str
     """Path of the workspace as the agent saw it: its answer may name files by it."""
     cause: Cause
     detail: str | None = None
     program_version: str | None = None
-    """As the program said it when it was asked, before the session."""
+    """Version that the program stated before the session."""
     ran: bool
     """Whether there was a process; without one there are no streams either."""
     returncode: int | None = Field(default=None, ge=-128, le=255)
-    """As the process ended; `None` when nobody saw it end."""
+    """Return code of the process; `None` when nobody saw it end."""
     exit_code: int | None = Field(default=None, ge=-128, le=255)
-    """As the record has it."""
+    """Exit code in the record."""
     stopped: StopReason | None = None
     turn_limit: int | None = Field(default=None, ge=1)
     """Set when we counted the turns and kept the budget."""
@@ -120,7 +120,7 @@ class RecordedTrial(Stored):
 
     @model_validator(mode="after")
     def _ended_somehow(self) -> "RecordedTrial":
-        if not self.ran and not self.imposed:
+        if not self.ran and not self.has_external_cause:
             raise ValueError(f"cannot be {self.cause} without a process")
         return self
 
@@ -135,7 +135,7 @@ class RecordedTrial(Stored):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Of its streams, by the ends of their names."""
+        """Sizes in bytes of its streams, by the ends of their names."""
         if not self.ran:
             return {}
         sizes = {"stdout": self.stdout_bytes, "stderr": self.stderr_bytes}
@@ -144,7 +144,7 @@ class RecordedTrial(Stored):
         return sizes
 
     @property
-    def imposed(self) -> bool:
+    def has_external_cause(self) -> bool:
         """Whether the cause came from around the agent and cannot be read from its output."""
         outside = (Status.HARNESS_FAILED, Status.CANCELLED)
         read_from_output = self.ran and self.cause is Cause.ADAPTER_FAILED
@@ -178,13 +178,13 @@ class RecordedOverhead(Overhead):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class CheckedRecording:
     """A recording that was read and checked."""
 
     path: Path
     recording: Recording
     trials: Mapping[str, RecordedTrial]
-    """By the id of the trial."""
+    """Trials by their ids."""
     swarms: tuple[SwarmRecord, ...]
     overhead: tuple[Overhead, ...] = ()
     problems: tuple[str, ...] = ()
@@ -199,7 +199,7 @@ class Recorded:
 class Replays(Agent, Protocol):
     """An agent that plays a recording: the experiment is the recorded one."""
 
-    recorded: Recorded
+    recorded: CheckedRecording
 
 
 def stream_path(folder: Path, trial: str, name: str) -> Path:

@@ -30,7 +30,7 @@ def _is_none(value: object) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measurements:
     """What we measured of a trial from outside."""
 
     started_at: Moment | None = None
@@ -52,7 +52,7 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spent:
+class Spending:
     """What an agent spent, as far as it is computed from what it reported."""
 
     duration_s: Amount | None = None
@@ -84,9 +84,9 @@ class Rehearsed:
     rehearsal_request_tokens: Count | None = None
     """Tokens of the first request that offered tools."""
     rehearsal_tool_tokens: Count | None = None
-    """Of them, the descriptions of all tools."""
+    """Tokens of the descriptions of all tools among them."""
     rehearsal_mcp_tokens: Count | None = None
-    """Of them, those of the mode's MCP servers."""
+    """Tokens of the mode's MCP servers among them."""
     rehearsal_tools: list[str] | None = None
     """Names of the tools that were offered in any request, as the model sees them."""
 
@@ -113,7 +113,7 @@ class _InOrder:
     __annotations__ = dict.fromkeys(_KEYS.split(), object)
 
 
-class TrialRecord(StoredRecord, Reported, Spent, Measured, Rehearsed, _InOrder):  # type: ignore[misc]
+class TrialRecord(StoredRecord, Reported, Spending, Measurements, Rehearsed, _InOrder):  # type: ignore[misc]
     """One line of `metrics.jsonl`."""
 
     labels: ClassVar = frozenset({"retrieval", "evidence"})
@@ -163,9 +163,9 @@ class TrialRecord(StoredRecord, Reported, Spent, Measured, Rehearsed, _InOrder):
     """By all other scorers, under the names that they state; `None` where one failed. In
     lines without any there is no such key, and so with the next."""
     missing_scores: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
-    """By the key of a score, why it could not be computed."""
+    """Why a score could not be computed, by its key."""
     score_failures: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
-    """By the name of a scorer, why its scores are missing."""
+    """Why the scores of a scorer are missing, by its name."""
 
     @property
     def arm(self) -> str:
@@ -215,7 +215,7 @@ class SwarmRecord(Stored):
     ended_at: Moment | None = None
     workspace_seconds: Amount | None = None
     service_seconds: Amount | None = None
-    """From starting the services until they answered."""
+    """Time from starting the services until they answered."""
     index_seconds: Amount | None = None
     """Service: from the request to `ready`. Standalone: from the first to the last change of the
     index file while the agents ran, which their time includes; of a preparation, what it took

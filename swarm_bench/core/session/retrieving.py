@@ -17,7 +17,7 @@ MAIN = "recall_5"
 """The figure that modes are compared by where none is named."""
 Form = Literal["sentence", "keywords"]
 FORMS: tuple[Form, ...] = ("sentence", "keywords")
-"""In which the question of a task can be put, in this order."""
+"""Forms of the question of a task, in this order."""
 
 
 class Searching(Stored):
@@ -27,7 +27,7 @@ class Searching(Stored):
     """Its name in the mode."""
     tool: str
     recognised: bool = False
-    """By its schema, since the mode file does not say."""
+    """Whether its schema tells it, since the mode file does not."""
 
 
 class RetrieveExperiment(CaseExperiment):
@@ -45,7 +45,7 @@ class RetrieveExperiment(CaseExperiment):
     omitted_tasks: int = 0
     """Those of the suite that have none."""
     searching: dict[str, Searching] = {}
-    """By mode, as its servers have answered."""
+    """Search tools by mode, as its servers have answered."""
     retrieval: dict[str, Program] = {}
     """Who answers, by mode."""
     timeout: float
@@ -67,7 +67,7 @@ class RetrieveExperiment(CaseExperiment):
 
     def questions(self) -> Iterator[tuple[Case, Task, Form]]:
         """Yield the cases with their tasks: all sentences, then all keywords."""
-        return questions(self.tasks)
+        return iterate_questions(self.tasks)
 
     def check(self) -> None:
         """Raise `ValueError` for what no session can be."""
@@ -82,7 +82,7 @@ AnyExperiment = Experiment | RetrieveExperiment
 """What holds modes and tasks."""
 
 
-def questions(tasks: Sequence[Task]) -> Iterator[tuple[Case, Task, Form]]:
+def iterate_questions(tasks: Sequence[Task]) -> Iterator[tuple[Case, Task, Form]]:
     """Yield a case for each form in which a task can be asked."""
     for form in FORMS:
         for task in tasks:
@@ -90,7 +90,7 @@ def questions(tasks: Sequence[Task]) -> Iterator[tuple[Case, Task, Form]]:
                 yield Case(id=f"{task.id}/{form}", title=f"{task.title} ({form})"), task, form
 
 
-def figures_of(record: Any, key: str) -> float | None:
+def get_figure(record: Any, key: str) -> float | None:
     """Return a figure of a record; `None` where it is missing."""
     value: float | None = record.figures.get(key)
     return value

@@ -13,10 +13,10 @@ from swarm_bench.core.validation import first_clause
 
 LONGEST_LABEL = 200
 """Characters of a score that is a text, and of a key."""
-_SHOWN = 40
+_MAX_SHOWN = 40
 """Characters of a value that is none."""
 MOST_KEYS = 100
-"""Of one scorer."""
+"""Limit of the keys of one scorer."""
 
 
 class OwnScores(Stored):
@@ -39,10 +39,10 @@ class ScoreRefused(Exception):
 
 
 def check_keys(
-    keys: Collection[str], record: type[StoredRecord], taken: Collection[str] = ()
+    keys: Collection[str], record: type[StoredRecord], other_keys: Collection[str] = ()
 ) -> None:
     """Raise `ScoreRefused` for keys that a scorer cannot state in such a record; others have those
-    of `taken`."""
+    of `other_keys`."""
     if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
         raise ScoreRefused("its keys are not a tuple of names")
     if not 0 < len(keys) <= MOST_KEYS:
@@ -52,11 +52,11 @@ def check_keys(
             raise ScoreRefused(f"it states a key of {len(key):,} characters")
         if key in record.model_fields and key not in record.own_scores.model_fields:
             raise ScoreRefused(f"its key {key!r} is that of another figure of the record")
-        if key in taken:
+        if key in other_keys:
             raise ScoreRefused(f"its key {key!r} is that of another scorer")
 
 
-def checked(
+def check_scores(
     scores: Mapping[str, Score | Missing], keys: Collection[str], record: type[StoredRecord]
 ) -> dict[str, Score]:
     """Return the scores by the keys that were stated; one that was not given, or is missing with
@@ -67,10 +67,10 @@ def checked(
     unknown = [repr(key) for key in scores if key not in keys]
     if unknown:
         raise ScoreRefused(f"it gave {', '.join(unknown[:3])}, which it does not state in its keys")
-    values = {key: None if isinstance(it, Missing) else it for key, it in scores.items()}
+    values = {key: None if isinstance(score, Missing) else score for key, score in scores.items()}
     for key, value in values.items():
-        if (why := _fault(value)) is not None:
-            raise ScoreRefused(f"{key} {why}")
+        if (reason := _describe_fault(value)) is not None:
+            raise ScoreRefused(f"{key} {reason}")
     try:
         record.own_scores.model_validate(values, strict=True, extra="ignore")
     except ValidationError as error:
@@ -78,12 +78,12 @@ def checked(
     return {key: values.get(key) for key in keys}
 
 
-def reasons(scores: Mapping[str, Score | Missing]) -> dict[str, str]:
+def collect_missing_reasons(scores: Mapping[str, Score | Missing]) -> dict[str, str]:
     """Return why scores are missing, by their keys, where the scorer says so."""
-    return {key: it.why for key, it in scores.items() if isinstance(it, Missing)}
+    return {key: score.why for key, score in scores.items() if isinstance(score, Missing)}
 
 
-def unstorable(scores: object) -> str | None:
+def describe_unstorable(scores: object) -> str | None:
     """Say in a clause why scores of a benchmark cannot be stored; `None` when they can. Such a
     score may also be a list of whole numbers, or a text of any length."""
     if not isinstance(scores, Mapping | None):
@@ -93,21 +93,25 @@ def unstorable(scores: object) -> str | None:
             return f"the key {key!r} is no text"
         if isinstance(value, str):
             continue
-        if (why := _fault_of_list(value) if isinstance(value, list) else _fault(value)) is not None:
-            return f"{key} {why}"
+        if (
+            reason := _describe_list_fault(value)
+            if isinstance(value, list)
+            else _describe_fault(value)
+        ) is not None:
+            return f"{key} {reason}"
     return None
 
 
-def _fault_of_list(numbers: list[object]) -> str | None:
+def _describe_list_fault(numbers: list[object]) -> str | None:
     for number in numbers:
         if not isinstance(number, int | float) or number % 1 != 0:
-            return f"has {repr(number)[:_SHOWN]}, which is no whole number"
+            return f"has {repr(number)[:_MAX_SHOWN]}, which is no whole number"
         if abs(number) > LARGEST:
             return "has a whole number of more than 53 bits"
     return None
 
 
-def _fault(value: object) -> str | None:
+def _describe_fault(value: object) -> str | None:
     """Say why it is no score, as a clause that follows the key."""
     match value:
         case int() if abs(value) > LARGEST:

@@ -12,7 +12,7 @@ from swarm_bench.core.session.base import Case
 from swarm_bench.core.stored import Stored
 
 SYMBOL_MARK = "::"
-"""Between the path and the name of a symbol of an answer key."""
+"""Separator of path and name in a symbol of an answer key."""
 
 DONE_ALREADY = "done-already"
 """Tag of a task that stands apart from the others, as its key is less certain. Earlier versions
@@ -24,10 +24,10 @@ TASK_FILE = "# A task file of swarm-bench."
 """Begins one that was made."""
 
 _WORD = re.compile(r"\w[\w+#]*")
-"""With the marks that make another word: C, C++ and C#."""
+"""A word with the marks that make another one: C, C++ and C#."""
 
 Weight = Annotated[float, Field(ge=1e-6, le=1e6)]
-"""Within bounds in which means can be computed."""
+"""A weight within the bounds in which means can be computed."""
 
 
 class AnswerKey(Stored):
@@ -54,14 +54,14 @@ class Task(Case):
     key: AnswerKey | None = None
     """`None` where nobody knows the right answer."""
     weight: Weight = 1.0
-    """Of the task in means over tasks."""
+    """Weight of the task in means over tasks."""
     tags: tuple[str, ...] = ()
     group: str | None = None
     """Tasks of one group are not independent of each other; `None`: that of the file that its key
     names first, or of its first fact, where it names none."""
 
 
-def question(task: Task) -> str:
+def build_question(task: Task) -> str:
     """Return the words that a task asks with: prompts that differ only in white space, case, marks
     or invisible characters have the same."""
     visible = visible_text(task)
@@ -83,7 +83,7 @@ def relevant_files(task: Task) -> tuple[str, ...]:
     return task.key.files or tuple(dict.fromkeys(of_symbols))
 
 
-def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
+def group_tasks(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
     """Return the group of each task, by their ids; a group is called as one of its tasks.
 
     Tasks belong together that name the same group, or the same file first, or the same fact where
@@ -92,21 +92,21 @@ def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
     parents, first_with = dict[str, str](), dict[tuple[str | None, ...], str]()
     for task in tasks:
         parents[task.id] = task.id
-        for shared in _shared(task, commit):
-            other = first_with.setdefault(shared, task.id)
-            parents[_root(parents, task.id)] = _root(parents, other)
-    return {id: _root(parents, id) for id in parents}
+        for shared in _iterate_shared(task, commit):
+            parent = first_with.setdefault(shared, task.id)
+            parents[_find_root(parents, task.id)] = _find_root(parents, parent)
+    return {id: _find_root(parents, id) for id in parents}
 
 
-def _shared(task: Task, commit: str | None) -> Iterator[tuple[str | None, ...]]:
+def _iterate_shared(task: Task, commit: str | None) -> Iterator[tuple[str | None, ...]]:
     """Yield what makes a task one of a group."""
-    yield question(task), task.commit or commit
+    yield build_question(task), task.commit or commit
     first = (task.group or "", *relevant_files(task), *(task.key.facts if task.key else ()))
     if name := next(filter(None, first), ""):
         yield (name,)
 
 
-def _root(parents: dict[str, str], id: str) -> str:
+def _find_root(parents: dict[str, str], id: str) -> str:
     while parents[id] != id:
         id = parents[id]
     return id

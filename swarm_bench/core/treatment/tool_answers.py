@@ -35,11 +35,11 @@ def by_tool(answers: Iterable[ToolAnswer]) -> dict[str, ToolAnswers]:
     sorted_: dict[str, list[ToolAnswer]] = {}
     for answer in answers:
         sorted_.setdefault(answer.tool, []).append(answer)
-    return {tool: _of(of_tool) for tool, of_tool in sorted_.items()}
+    return {tool: _summarise(of_tool) for tool, of_tool in sorted_.items()}
 
 
-def _of(answers: list[ToolAnswer]) -> ToolAnswers:
-    whole = [answer for answer in answers if answer.kind is None and answer.answer is not None]
+def _summarise(answers: list[ToolAnswer]) -> ToolAnswers:
+    readable = [answer for answer in answers if answer.kind is None and answer.answer is not None]
     return ToolAnswers(
         answers=len(answers),
         empty=sum(answer.kind == "empty" for answer in answers),
@@ -47,10 +47,10 @@ def _of(answers: list[ToolAnswer]) -> ToolAnswers:
         hidden=sum(answer.answer is None for answer in answers),
         images=sum(answer.kind == "images" for answer in answers),
         bytes=sum(answer.bytes or 0 for answer in answers),
-        questions=_digests(answer.question for answer in whole),
-        different=_digests(answer.answer for answer in whole),
+        questions=_count_digests(answer.question for answer in readable),
+        different=_count_digests(answer.answer for answer in readable),
     )
 
 
-def _digests(digests: Iterable[str | None]) -> tuple[str, ...]:
+def _count_digests(digests: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(digest for digest in digests if digest is not None))[:MOST_DIGESTS]

@@ -22,7 +22,7 @@ from swarm_bench.datasets.progress import Progress
 from swarm_bench.runtime.files import make_folder, remove, store_errors, writable
 from swarm_bench.runtime.process import Captured
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, git_output, listed
+from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, git_output, list_entries
 
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
 _IDENTIFIER = re.compile(rb"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+() -]{0,79}[A-Za-z0-9+)])")
@@ -183,7 +183,7 @@ def _select_files(source: Repository, store: Path, limits: Limits) -> tuple[list
     specs = {pattern: spec_of(pattern) for pattern in source.include}
     matched, selected, licences = set[str](), list[Entry](), list[Entry]()
     try:
-        for entry in map(_entry, listed(store, source.commit, most=limits.max_listed)):
+        for entry in map(_entry, list_entries(store, source.commit, max_bytes=limits.max_listed)):
             fitting = [name for name, spec in specs.items() if spec.match_file(entry.path)]
             matched.update(fitting)
             if fitting:

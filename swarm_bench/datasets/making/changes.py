@@ -118,7 +118,7 @@ class _Maker:
     def obstacle(self, commit: Commit) -> str | None:
         """Say why no task is made of a commit, as far as that is known without its files."""
         since = self.changes.since
-        is_old = since is not None and (commit.written is None or commit.written < since)
+        is_old = since is not None and (commit.written_on is None or commit.written_on < since)
         reason = (
             f"before {since}"
             if is_old
@@ -131,7 +131,7 @@ class _Maker:
     def _sources(self, commit: Commit) -> list[FileChange]:
         """List the changes of source files; on the parent, those of files that it has."""
         all_sources = sources(commit, self.changes.files)
-        return [change for change in all_sources if change.before or self.changes.on is not None]
+        return [change for change in all_sources if change.old_hash or self.changes.on is not None]
 
     def _undone(self, commit: Commit, tree: Tree) -> str | None:
         """Say why a change cannot be asked about as finished."""
@@ -179,14 +179,14 @@ class _Maker:
         if has_copy(tree, key.files):
             raise UnsuitableCandidate("a file of which there is a copy")
         if finished is None and names:
-            holding = self.objects.files_with(parent, names)
+            holding = self.objects.find_files(parent, names)
             if find_rival_definitions(tree, holding, names, key):
                 raise UnsuitableCandidate("what its message names is defined in another file")
 
     def _contents(self, commit: Commit) -> Iterator[ChangedFile]:
         """Yield the files that it changes in more than white space and comments."""
         for change in self._sources(commit):
-            old = self.objects.read(change.before) if change.before else b""
+            old = self.objects.read(change.old_hash) if change.old_hash else b""
             new = self.objects.read(change.after) if change.after else None
             if old is None or (change.after and new is None):
                 raise UnsuitableCandidate("a file too large to read")
@@ -223,7 +223,7 @@ class _Maker:
             prompt=f"{_IMPLEMENTS if finished else _TO_CHANGE}\n{message.text}",
             keywords=first_words(message.keywords),
             commit=None if finished else commit.parents[0],
-            written=commit.written,
+            written=commit.written_on,
             key=key,
             tags=("changes", *sorted(languages)),
         )

@@ -15,8 +15,8 @@ from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.datasets.making.symbols import make_symbols
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import read_history
-from swarm_bench.runtime.workspaces.lacking import objects_lacking
-from swarm_bench.runtime.workspaces.objects import Objects, attributes_of
+from swarm_bench.runtime.workspaces.lacking import count_missing_objects
+from swarm_bench.runtime.workspaces.objects import Objects, read_attributes
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.files import UNDECLARED, Declared, Files, Purpose, is_line
 
@@ -63,7 +63,7 @@ def make(kind: str, source: Source) -> GeneratedTasks:
     if kind != CHANGES:
         files = _files(source, source.tree.files)
         generated = _OF_A_TREE[kind](source.tree, source.count, source.seed, files, source.looked)
-    elif objects_lacking(source.repository, [source.commit], history=True):
+    elif count_missing_objects(source.repository, [source.commit], history=True):
         generated = GeneratedTasks(
             tasks=(), dropped={"a partial clone lacks files of the history": 1}
         )
@@ -112,7 +112,7 @@ def _files(source: Source, paths: Collection[str]) -> Files:
     texts.append(source.objects.read(f"{source.commit}:.gitattributes"))  # above the folder
     if not any(b"linguist-" in (text or b"") for text in texts):
         return UNDECLARED
-    declared = attributes_of(source.repository, source.commit, sorted(paths), _DECLARED.values())
+    declared = read_attributes(source.repository, source.commit, sorted(paths), _DECLARED.values())
     values = (
         {part: of_path.get(name) for part, name in _DECLARED.items()}
         for of_path in declared.values()

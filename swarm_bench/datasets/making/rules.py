@@ -121,8 +121,8 @@ def _check_files(commit: Commit, files: Files) -> Iterator[str]:
     changed = sources(commit, files)
     if len(changed) > MOST_FILES:
         yield f"more than {MOST_FILES} source files"
-    existing = [change for change in changed if change.before]
+    existing = [change for change in changed if change.old_hash]
     if not existing:
         yield "new files only"
-    if all(change.before == change.after for change in existing):
+    if all(change.old_hash == change.after for change in existing):
         yield "renames without content"

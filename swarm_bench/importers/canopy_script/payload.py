@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.agents.reading.api_errors import last_error
-from swarm_bench.agents.reading.json_lines import JsonObject, broken_off, in_text
-from swarm_bench.agents.stream_json.failures import answer_of, failure_of
+from swarm_bench.agents.reading.json_lines import JsonObject, broken_off, parse_objects
+from swarm_bench.agents.stream_json.failures import find_answer, find_failure
 from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.status import Cause
 
@@ -45,7 +45,7 @@ def read_payload(content: bytes) -> Payload:
     if not text.strip():
         return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
     whole = _whole(text)
-    printed = [whole] if whole else [item.value for item in in_text(content)]
+    printed = [whole] if whole else [item.value for item in parse_objects(content)]
     if results := list(filter(_is_result, printed)):
         return _payload(results[-1], _transcript(printed), read_by_script=whole is not None)
     if whole is not None:
@@ -93,8 +93,8 @@ def _is_result(document: dict[str, Any]) -> bool:
 
 
 def _payload(document: dict[str, Any], transcript: Transcript, *, read_by_script: bool) -> Payload:
-    cause, detail = failure_of(transcript) or (Cause.FINISHED, None)
-    answer = answer_of(transcript, cause)
+    cause, detail = find_failure(transcript) or (Cause.FINISHED, None)
+    answer = find_answer(transcript, cause)
     if cause is Cause.FINISHED and answer is None:
         cause = Cause.EMPTY_ANSWER
     return Payload(

@@ -16,7 +16,7 @@ from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.offline.reference import NOTHING_ASKED
-from swarm_bench.runtime.untrusted import read, unpacked
+from swarm_bench.runtime.untrusted import read, unpack
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a file."""
@@ -120,7 +120,7 @@ class Generations:
         a shorter or longer one is of the data set from its beginning."""
         path = Path(self.argument)
         try:
-            text = decoded(unpacked(path, read(path, LARGEST), LARGEST))
+            text = decoded(unpack(path, read(path, LARGEST), LARGEST))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read ({error}); fix generations:FILE") from error
         try:

@@ -16,7 +16,7 @@ from swarm_bench.core.errors import ProcessLost, ServiceFailed
 from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
-from swarm_bench.runtime.untrusted import opened
+from swarm_bench.runtime.untrusted import open_untrusted
 
 START_SECONDS = 20
 POLL_SECONDS = 0.02
@@ -156,6 +156,6 @@ async def _address(process: Process, log: Path, written: int) -> str:
 
 
 def _since(log: Path, written: int) -> bytes:
-    with opened(log) as file:
+    with open_untrusted(log) as file:
         file.seek(written)
         return file.read()

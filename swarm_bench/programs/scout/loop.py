@@ -110,7 +110,7 @@ class Loop:
     def _collect_figures(self, subtype: str, *, is_error: bool) -> Event:
         total = self._meter.total
         price = prices.price(self.model.name)
-        cost = price.of(total) if price else None
+        cost = price.compute_cost(total) if price else None
         figures: dict[str, Any] = {
             "type": "result",
             "subtype": subtype,

@@ -12,7 +12,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.programs.scout.workspace_files import Refused
-from swarm_bench.runtime.mcp.client import Answer, Connection, ServerFailed, connected
+from swarm_bench.runtime.mcp.client import Answer, Connection, ServerFailed, open_connection
 
 MAX_RESULT_CHARACTERS = 100_000
 
@@ -83,7 +83,7 @@ async def _serve(
     """Hold one server open until the portal stops. Raises when it does not connect in time."""
     # The whole environment, as Claude Code passes it on: the harness finds the processes of a
     # trial by a variable in it.
-    async with connected(config, env=os.environ, seconds=_patience()) as connection:
+    async with open_connection(config, env=os.environ, seconds=_patience()) as connection:
         task_status.started(connection)
         await anyio.sleep_forever()
 

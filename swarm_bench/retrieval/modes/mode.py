@@ -27,7 +27,7 @@ from swarm_bench.retrieval.modes.variables import (
     Values,
     find_placeholders,
 )
-from swarm_bench.runtime.homes import leading
+from swarm_bench.runtime.homes import add_home_variables
 
 T = TypeVar("T")
 _SECRET_FIELDS = {"servers", "prepare", "teardown", "version"}
@@ -227,7 +227,7 @@ def _make_plain(server: dict[str, Any], folder: Path, home: Mapping[str, str]) -
     if "url" in server:
         return {**server, "type": "http"}
     if home:
-        server = {**server, "env": leading(home, server.get("env", {}))}
+        server = {**server, "env": add_home_variables(home, server.get("env", {}))}
     command = server.get("command", "")  # of a recorded server there is only the name
     return {**server, "command": str(folder / command)} if _is_relative(command) else server
 

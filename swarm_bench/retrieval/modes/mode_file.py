@@ -25,7 +25,7 @@ from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.experiment import PROBE_NAME, Mode
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
-from swarm_bench.core.validation import Problem, wrong_file
+from swarm_bench.core.validation import Problem, build_file_error
 from swarm_bench.retrieval.locations import check_json_path, check_pattern
 from swarm_bench.retrieval.modes.variables import (
     KEYWORDS,
@@ -336,4 +336,4 @@ def _describe_wrong(
     problems = [*also, *((line(path) if line else 0, clause) for path, clause in blanks)]
     for number, key in repeated or [(0, key) for key in duplicates]:
         problems.append((number, f"the key {key!r} appears twice; keep one of them"))
-    return f"The mode file is wrong: {wrong_file(path, error, ModeFile, line, problems)}"
+    return f"The mode file is wrong: {build_file_error(path, error, ModeFile, line, problems)}"

@@ -14,7 +14,7 @@ from swarm_bench.config.placeholders import (
 )
 from swarm_bench.config.placeholders import placeholders as names_in
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.validation import written_path
+from swarm_bench.core.validation import format_path
 
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` may name, beside those that are the same in every session."""
@@ -150,7 +150,7 @@ def find_mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
         try:
             check_placeholders(text, allowed)
         except ValueError as error:
-            yield path, f"{written_path(path)} {error}"
+            yield path, f"{format_path(path)} {error}"
 
 
 def _find_texts(content: object) -> Iterator[tuple[KeyPath, str]]:

@@ -20,7 +20,7 @@ _FILE = re.compile(r"[a-z][a-z0-9-]{0,60}-metrics")
 
 def check_name(word: str) -> str:
     """Check that a mode file can name a probe so; no code is loaded. Raises `UnknownName`."""
-    names = {*SHIPPED, *(plugin.name for plugin in registry.plugins("probes"))}
+    names = {*SHIPPED, *(plugin.name for plugin in registry.list_plugins("probes"))}
     if ":" not in word and word not in names:
         raise UnknownName("probe", word, names)
     return word

@@ -24,8 +24,15 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.runtime.last_words import listening
 from swarm_bench.runtime.mcp.http import ENDED_SESSION, HttpServer
 from swarm_bench.runtime.mcp.listing import list_tools
-from swarm_bench.runtime.mcp.reasons import FAILURES, Server, address, beside, is_closed, reason
-from swarm_bench.runtime.mcp.results import result_text
+from swarm_bench.runtime.mcp.reasons import (
+    FAILURES,
+    Server,
+    address,
+    describe_other_output,
+    describe_reason,
+    is_closed,
+)
+from swarm_bench.runtime.mcp.results import read_result
 from swarm_bench.runtime.mcp.stdio import StdioServer
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
@@ -48,7 +55,7 @@ class CallRefused(ServerFailed):
 
 
 class SessionEnded(CallRefused):
-    """That a server has no session any more, in its words: one that stands for a server elsewhere,
+    """A server has no session any more, in its words: one that stands for a server elsewhere,
     and does not open another one. It is started anew."""
 
 
@@ -58,7 +65,7 @@ class TurnedAway(CallRefused):
 
 
 class LateAnswer(ServerFailed):
-    """That a call was not answered in time."""
+    """A call was not answered in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +91,7 @@ class Connection:
     tools: tuple[ToolSpec, ...]
     """Under the names that the server gives them."""
     seconds: float
-    """From its start until its tools were listed."""
+    """Time from its start until its tools were listed."""
     warning: str | None = None
     """What is wrong with its list of tools, as a clause."""
     _client: Client = field(repr=False)
@@ -106,7 +113,7 @@ class Connection:
             try:
                 result = await self._client.call_tool(tool, dict(arguments))
             except FAILURES as error:
-                clause = reason(error, self._server)
+                clause = describe_reason(error, self._server)
                 # An answer that is not MCP is one to this call: the server goes on.
                 goes_on = isinstance(error, MCPError | ValueError | RuntimeError)
                 if not goes_on or is_closed(error):
@@ -116,17 +123,17 @@ class Connection:
                 has_ended = ENDED_SESSION.search(clause) is not None
                 raise (SessionEnded if has_ended else CallRefused)(clause) from error
         if limit.cancelled_caught:
-            raise LateAnswer(f"no answer within {seconds:g} s{beside(self._server)}")
-        read = result_text(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+            raise LateAnswer(f"no answer within {seconds:g} s{describe_other_output(self._server)}")
+        read = read_result(result.model_dump(mode="json", by_alias=True, exclude_none=True))
         return Answer(
             text=read.text if read else "",
             is_error=bool(result.is_error),
-            waited=self._server.waited,
+            waited=self._server.waiting_seconds,
         )
 
 
 @asynccontextmanager
-async def connected(
+async def open_connection(
     config: Mapping[str, Any],
     *,
     env: Mapping[str, str],
@@ -153,7 +160,7 @@ async def connected(
             # As agent programs greet: the SDK would first ask with a method that older servers
             # lack.
             async with Client(server.streams(), mode="legacy") as client:
-                connection = await _greeted(client, server, started)
+                connection = await _greet(client, server, started)
                 scope.deadline = math.inf
                 try:
                     yield connection
@@ -165,7 +172,7 @@ async def connected(
         if raised is not None:  # by the block: the SDK's task groups have wrapped it
             raise raised from raised.__cause__
         if not complete:
-            raise ServerFailed(address(config) + reason(error, server, seconds)) from error
+            raise ServerFailed(address(config) + describe_reason(error, server, seconds)) from error
 
 
 @asynccontextmanager
@@ -184,10 +191,10 @@ async def own_server(
     `tag` names the tree and must be unique among those that run at the same time.
     """
     marks = {TAG: tag, OWNER: this_owner()}
-    with FAMILY.planted(tag) as tree, listening(secrets) as (stderr, last):
+    with FAMILY.hold_tree(tag) as tree, listening(secrets) as (stderr, last):
         try:
-            async with connected(
-                _mortal(config, env, cwd),
+            async with open_connection(
+                _make_mortal(config, env, cwd),
                 env={**env, **marks},
                 cwd=cwd,
                 errors=stderr,
@@ -204,12 +211,12 @@ async def own_server(
                 await end_strays(tree, GRACE)
 
 
-def _mortal(config: Mapping[str, Any], env: Mapping[str, str], cwd: Path) -> Mapping[str, Any]:
+def _make_mortal(config: Mapping[str, Any], env: Mapping[str, str], cwd: Path) -> Mapping[str, Any]:
     """Make the configuration of a server that ends with us."""
     if not isinstance(config.get("command"), str):
         return config
-    own = {**env, **config.get("env", {})}
-    command, *arguments = mortal((config["command"], *config.get("args", [])), own, cwd)
+    environment = {**env, **config.get("env", {})}
+    command, *arguments = mortal((config["command"], *config.get("args", [])), environment, cwd)
     return {**config, "command": command, "args": arguments}
 
 
@@ -242,13 +249,13 @@ def _server(
     )
 
 
-async def _greeted(client: Client, server: Server, started: float) -> Connection:
+async def _greet(client: Client, server: Server, started: float) -> Connection:
     tools, warning = await list_tools(client)
-    about = client.server_info
+    info = client.server_info
     return Connection(
-        name=about.name if about else "",
-        title=about.title if about else None,
-        version=(about.version or None) if about else None,
+        name=info.name if info else "",
+        title=info.title if info else None,
+        version=(info.version or None) if info else None,
         instructions=client.instructions or "",
         tools=tools,
         warning=warning,

@@ -24,13 +24,13 @@ from mcp.shared.message import SessionMessage
 
 from swarm_bench.runtime.mcp.bodies import (
     JSON,
-    Asking,
+    PendingCall,
     Unanswered,
-    failure,
+    build_failure,
     kind_of_body,
-    readable,
+    make_readable,
 )
-from swarm_bench.runtime.mcp.lines import is_passed_over, with_known_blocks
+from swarm_bench.runtime.mcp.lines import is_passed_over, replace_unknown_blocks
 from swarm_bench.runtime.mcp.stdio import LONGEST_MESSAGE
 from swarm_bench.runtime.retry_after import seconds_until
 
@@ -47,7 +47,7 @@ _LONGEST_WAIT = 120.0
 _LONGEST_WORDS = 1000
 """Bytes of what is said of trouble."""
 _Item = SessionMessage | Exception
-_GONE = (404, 410)
+_ENDED_SESSION = (404, 410)
 _OF_SESSIONS = (400, 403, 422, 500)
 ENDED_SESSION = re.compile(
     r"session\b.{0,60}\b(?:not found|terminated|expired|invalid|unknown|closed|ended|not exist|"
@@ -84,7 +84,7 @@ class HttpServer(httpx2.AsyncClient):
         """Why the last request was refused."""
         self.turns_away = False
         """Whether that is of whoever asks, or of all that it does, and not of the call."""
-        self.waited = 0.0
+        self.waiting_seconds = 0.0
         """Seconds since a call began that were not the server's: until it may be asked again, and
         for another session."""
         self._deadline = math.inf
@@ -94,7 +94,7 @@ class HttpServer(httpx2.AsyncClient):
 
     def begin(self, deadline: float, *, may_repeat: bool) -> None:
         """Note that a call is made which ends by then, and whether it may be made twice."""
-        self._refusal, self.turns_away, self.waited = None, False, 0.0
+        self._refusal, self.turns_away, self.waiting_seconds = None, False, 0.0
         self._deadline, self._may_repeat = deadline, may_repeat
 
     @asynccontextmanager
@@ -106,11 +106,11 @@ class HttpServer(httpx2.AsyncClient):
                 self.url, http_client=self, max_sse_event_size=LONGEST_MESSAGE
             ) as (incoming, outgoing),
         ):
-            replies, shown = anyio.create_memory_object_stream[_Item](0)
+            replies, relayed = anyio.create_memory_object_stream[_Item](0)
             async with anyio.create_task_group() as group:
                 group.start_soon(_relay, incoming, replies)
                 try:
-                    yield shown, outgoing
+                    yield relayed, outgoing
                 finally:
                     group.cancel_scope.cancel()
 
@@ -121,13 +121,13 @@ class HttpServer(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request, and again where it was not done. Raises what httpx2 raises."""
         await request.aread()  # one that follows a redirect has not been read
-        message = _message(request)
+        message = _read_message(request)
         if message.get("method") == "initialize":
             self._greeting = request
         if "method" not in message or "id" not in message:
             return await self._notify(request, options)
-        asking = Asking(id=message["id"], secrets=self._secrets)
-        response = await self._answered(request, asking, options)
+        call = PendingCall(id=message["id"], secrets=self._secrets)
+        response = await self._send_until_done(request, call, options)
         if request is self._greeting and response.is_success:
             self._session = response.headers.get(MCP_SESSION_ID)
         return response
@@ -136,22 +136,22 @@ class HttpServer(httpx2.AsyncClient):
         """Send what has no answer. Where that fails, the next call will say so: the SDK would end
         with all that waits for it."""
         try:
-            return await super().send(self._in_session(request), **options)
+            return await super().send(self._set_session(request), **options)
         except httpx2.HTTPError:
             if request.method != "POST":
                 raise
             return httpx2.Response(202, request=request)
 
-    async def _answered(
-        self, request: httpx2.Request, asking: Asking, options: dict[str, Any]
+    async def _send_until_done(
+        self, request: httpx2.Request, call: PendingCall, options: dict[str, Any]
     ) -> httpx2.Response:
         """Send a request until it is done, refused for good, or the connection broke twice."""
         pause, has_broken, has_renewed = _FIRST_PAUSE, False, False
         for tries in range(1, _MOST_TRIES + 1):
             try:
-                response = await super().send(self._in_session(request), **options)
-                response = await readable(response, asking)
-                self._refusal = await _refusal(response)
+                response = await super().send(self._set_session(request), **options)
+                response = await make_readable(response, call)
+                self._refusal = await _describe_refusal(response)
                 self.turns_away = response.status_code in _TURNED_AWAY or response.is_server_error
                 if not has_renewed and await self._has_ended(request, response):
                     has_renewed = True
@@ -162,11 +162,11 @@ class HttpServer(httpx2.AsyncClient):
                 if has_broken or not self._may_send_again(error):
                     self._refusal = " ".join(str(error).split()) or type(error).__name__
                     self.turns_away = not isinstance(error, Unanswered)
-                    return failure(self._refusal, asking, request)
+                    return build_failure(self._refusal, call, request)
                 has_broken = True
                 await self._wait(pause)
                 continue
-            wait = self._pause(response, pause)
+            wait = self._find_pause(response, pause)
             if wait is None or tries == _MOST_TRIES:
                 break
             await response.aclose()
@@ -182,7 +182,7 @@ class HttpServer(httpx2.AsyncClient):
         broke = isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError)
         return broke and self._may_repeat
 
-    def _in_session(self, request: httpx2.Request) -> httpx2.Request:
+    def _set_session(self, request: httpx2.Request) -> httpx2.Request:
         """Put a request into the session that there is now; the SDK knows the first one."""
         if MCP_SESSION_ID in request.headers and request is not self._greeting:
             if self._session is None:
@@ -196,8 +196,8 @@ class HttpServer(httpx2.AsyncClient):
         should, or by another status and in words."""
         if MCP_SESSION_ID not in request.headers or self._greeting is None:
             return False
-        status, explanation = response.status_code, _explanation(response)
-        if status in _GONE or ENDED_SESSION.search(explanation):
+        status, explanation = response.status_code, _find_explanation(response)
+        if status in _ENDED_SESSION or ENDED_SESSION.search(explanation):
             return True
         is_refused = status in _OF_SESSIONS and (status < 500 or self._may_repeat)
         return is_refused and _SESSION.search(explanation) is not None
@@ -219,17 +219,17 @@ class HttpServer(httpx2.AsyncClient):
             headers = httpx2.Headers(request.headers)
             del headers["content-length"]
             notice = self.build_request("POST", request.url, json=thanks, headers=headers)
-            await super().send(self._in_session(notice))
-        self.waited += anyio.current_time() - begin
+            await super().send(self._set_session(notice))
+        self.waiting_seconds += anyio.current_time() - begin
 
-    def _pause(self, response: httpx2.Response, seconds: float) -> float | None:
+    def _find_pause(self, response: httpx2.Response, seconds: float) -> float | None:
         """Return after how many seconds a request may be sent again; `None` for one that was done,
         or where the call would be too late then."""
         status = response.status_code
         if status not in _NOT_DONE and not (status in _UNKNOWN and self._may_repeat):
             return None
-        asked = seconds_until(response.headers.get("retry-after", ""))
-        wait = seconds if asked is None else asked
+        requested = seconds_until(response.headers.get("retry-after", ""))
+        wait = seconds if requested is None else requested
         in_time = wait <= _LONGEST_WAIT and anyio.current_time() + wait < self._deadline
         return wait if in_time else None
 
@@ -238,20 +238,20 @@ class HttpServer(httpx2.AsyncClient):
         try:
             await anyio.sleep(seconds)
         finally:
-            self.waited += anyio.current_time() - begin
+            self.waiting_seconds += anyio.current_time() - begin
 
 
 async def _relay(incoming: ReadStream[_Item], replies: MemoryObjectSendStream[_Item]) -> None:
     with replies:
         async for item in incoming:
             if isinstance(item, SessionMessage):
-                with_known_blocks(item.message)
+                replace_unknown_blocks(item.message)
                 if is_passed_over(item.message):
                     continue
             await replies.send(item)
 
 
-def _message(request: httpx2.Request) -> Mapping[str, Any]:
+def _read_message(request: httpx2.Request) -> Mapping[str, Any]:
     """Return the message that a request sends; an empty one for any other."""
     if request.method != "POST":
         return {}
@@ -259,20 +259,20 @@ def _message(request: httpx2.Request) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-async def _refusal(response: httpx2.Response) -> str | None:
+async def _describe_refusal(response: httpx2.Response) -> str | None:
     """Say that a request was refused, with what is said of it; `None` for one that was not."""
     if kind_of_body(response) in (JSON, "text/plain"):
         await response.aread()
     if response.status_code < 400:
         return None
     status = f"HTTP {response.status_code} {response.reason_phrase}".strip()
-    asked = response.headers.get("retry-after")
-    wait = f" (Retry-After: {asked})" if asked else ""
-    explanation = _explanation(response)
+    requested = response.headers.get("retry-after")
+    wait = f" (Retry-After: {requested})" if requested else ""
+    explanation = _find_explanation(response)
     return f"{status}{wait}{f': {explanation}' if explanation else ''}"
 
 
-def _explanation(response: httpx2.Response) -> str:
+def _find_explanation(response: httpx2.Response) -> str:
     """Return what an answer says of its trouble, in one line; empty for a page, or one that is too
     long: what cuts it could cut a secret."""
     if not response.is_stream_consumed or len(response.content) > _LONGEST_WORDS:

@@ -20,7 +20,7 @@ _TERMINAL = re.compile(
 )
 """What is for a terminal, or for nobody, before a message."""
 _BEGIN = re.compile(r'\A\{|[\[{]\s*(?:\{\s*)?"(?:jsonrpc|id|method|params|result|error)"\s*:')
-_HALF = re.compile(
+_SURROGATE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]|\\u(?![dD][89a-fA-F]))"
     r"|\\u[0-9a-fA-F]{4}",
     re.DOTALL,
@@ -51,7 +51,7 @@ def read_messages(data: bytes) -> tuple[list[JSONRPCMessage], str | None]:
     if mark := _TERMINAL.match(text):
         text = text[mark.end() :]
     if "\\ud" in text or "\\uD" in text:
-        text = _HALF.sub(lambda escape: escape[1] or "\\ufffd", text)
+        text = _SURROGATE.sub(lambda escape: escape[1] or "\\ufffd", text)
     messages: list[JSONRPCMessage] = []
     at, problem = 0, None if not text or _BEGIN.search(text) else ""
     while problem is None and (begin := _BEGIN.search(text, at)):
@@ -79,7 +79,7 @@ def _add(messages: list[JSONRPCMessage], item: object, *, first: bool) -> str | 
     except ValueError:
         return "it is JSON of another kind"
     if first or isinstance(message, JSONRPCResponse | JSONRPCError):
-        messages.append(with_known_blocks(message))
+        messages.append(replace_unknown_blocks(message))
     return None
 
 
@@ -88,7 +88,7 @@ def is_passed_over(message: JSONRPCMessage) -> bool:
     return isinstance(message, JSONRPCNotification) and message.method in _PASSED_OVER
 
 
-def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
+def replace_unknown_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
     """Mention the blocks of a result whose types the protocol does not have, in texts, add the list
     of blocks where there is structured content alone, and say of schemas of tools that they are of
     objects: the SDK would refuse all of it, and not all programs do."""
@@ -98,7 +98,7 @@ def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
     if result.get("content") is None and not _OF_TOOLS.isdisjoint(result):
         result["content"] = []
     if isinstance(blocks := result.get("content"), list):
-        result["content"] = [_with_known_type(block) for block in blocks]
+        result["content"] = [_replace_unknown_type(block) for block in blocks]
     for tool in filter(_is_tool, tools if isinstance(tools := result.get("tools"), list) else []):
         if isinstance(schema := tool.get("inputSchema"), dict):
             schema.setdefault("type", "object")
@@ -115,7 +115,7 @@ def _is_of_objects(schema: object) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
-def _with_known_type(block: object) -> object:
+def _replace_unknown_type(block: object) -> object:
     kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(kind, str) or kind in KNOWN_BLOCKS:
         return block
@@ -138,7 +138,7 @@ class StrayOutput:
         self._part = b""
         """The beginning of what may be one message."""
         self._lines = 0
-        """Of it."""
+        """Number of its lines."""
         self._is_message = False
         self._is_answer: bool | None = None
         """`None` until its kind is seen."""
@@ -160,27 +160,29 @@ class StrayOutput:
         self._lines += 1
         if _FRAME.match(line):
             self._is_message = self._is_answer = True
-        ends = (
+        pieces = (
             [line]
             if len(line) < 2 * _LONGEST_KEPT
             else [line[:_LONGEST_KEPT], line[-_LONGEST_KEPT:]]
         )
-        for end in ends:  # of a very long one, what is said of it stands before or behind its text
-            for part in _PART.finditer(end.decode("utf-8", "replace")):
+        for (
+            piece
+        ) in pieces:  # of a very long one, what is said of it stands before or behind its text
+            for part in _PART.finditer(piece.decode("utf-8", "replace")):
                 self._note(part)
         if self._ids and _BARE_ANSWER.match(line):
             self._is_message = self._is_answer = True
         if self._printed is None or self._is_message:
-            several = self._is_message and self._lines > 1
+            is_split = self._is_message and self._lines > 1
             self._printed = self._part
-            self._problem = "a message stands on one line" if several else problem
+            self._problem = "a message stands on one line" if is_split else problem
 
-    def answer_to(self, waiting: Collection[str]) -> str | None:
+    def find_request(self, pending: Collection[str]) -> str | None:
         """Return which of the calls that wait will not be answered, as far as can be told."""
         if not (self._is_message and self._is_answer):
             return None
-        asked = self._ids.intersection(waiting) if self._ids else set(waiting)
-        return asked.pop() if len(asked) == 1 else None
+        candidates = self._ids.intersection(pending) if self._ids else set(pending)
+        return candidates.pop() if len(candidates) == 1 else None
 
     def clause(self) -> str | None:
         """Quote it, and say what is wrong with it; `None` where there is nothing."""
@@ -188,8 +190,8 @@ class StrayOutput:
             return None
         reason = f": {self._problem}" if self._problem else ""
         return (
-            f"on its standard output it printed {quoted(self._printed, self._secrets)}, which is "
-            f"not MCP{reason}"
+            f"on its standard output it printed {quote_output(self._printed, self._secrets)}, "
+            f"which is not MCP{reason}"
         )
 
     def _note(self, part: re.Match[str]) -> None:
@@ -202,15 +204,15 @@ class StrayOutput:
             self._is_answer = answer is not None
 
 
-def quoted(printed: bytes, secrets: Collection[str] | None) -> str:
+def quote_output(printed: bytes, secrets: Collection[str] | None) -> str:
     """Quote what a server said as it can be shown; a long text only where no secret can be cut."""
     if secrets is None and len(printed) > _LONGEST_LINE:
         return f"more than {_LONGEST_LINE} bytes"
     text = clean_text(printed[:_LONGEST_KEPT].decode("utf-8", "replace"), secrets or ())
     plain = " ".join(text.split())
     cut = plain if len(plain) <= _LONGEST_QUOTE else plain[: _LONGEST_QUOTE - 1] + "…"
-    return '"' + "".join(map(_visible, cut)) + '"'
+    return '"' + "".join(map(_escape, cut)) + '"'
 
 
-def _visible(character: str) -> str:
+def _escape(character: str) -> str:
     return character if character.isprintable() else ascii(character)[1:-1]

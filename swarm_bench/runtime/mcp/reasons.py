@@ -44,13 +44,13 @@ def address(config: Mapping[str, Any]) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}: "
 
 
-def beside(server: Server | None) -> str:
+def describe_other_output(server: Server | None) -> str:
     """Say what a server that has not answered said instead, to follow the reason."""
     clause = server.other_output() if server else None
     return f"; {clause}" if clause else ""
 
 
-def reason(
+def describe_reason(
     error: BaseException,
     server: Server | None,
     seconds: float = START_SECONDS,
@@ -60,12 +60,12 @@ def reason(
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
         text = f"no answer within {seconds:g} seconds (start_seconds of the mode file)"
-        return text + beside(server)
+        return text + describe_other_output(server)
     if isinstance(error, ValidationError):
         clause = first_clause(error).removesuffix("; put it into quotes")  # is for files
         return f"what it answered is not MCP: {clause}"
     if isinstance(error, MCPError):
-        return _refused(error, server)
+        return _describe_refusal(error, server)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
     else:
@@ -73,13 +73,13 @@ def reason(
     return " ".join(text.split()) or type(error).__name__
 
 
-def _refused(error: MCPError, server: Server | None) -> str:
+def _describe_refusal(error: MCPError, server: Server | None) -> str:
     """Write what a server answered that is an error of the protocol, or how it ended."""
     if isinstance(server, HttpServer) and (refusal := server.other_output()):
         is_older = refusal.startswith(("HTTP 404", "HTTP 405")) and _is_of_events(server.url)
         return f"{refusal}{_OLDER}" if is_older else refusal
     if isinstance(server, StdioServer) and is_closed(error):
-        return server.ending() + beside(server)
+        return server.ending() + describe_other_output(server)
     text = " ".join(error.message.split())
     return text or f"an error without a message, code {error.code}"
 

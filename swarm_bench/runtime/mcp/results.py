@@ -30,8 +30,8 @@ class ResultText:
     """A result as text."""
 
     parts: tuple[str, ...]
-    """Of its blocks, and of its structured content."""
-    whole: bool
+    """Texts of its blocks, and of its structured content."""
+    is_complete: bool
     """Whether that is all of it: an image, or what is no text, is only mentioned."""
     is_images: bool
     """Whether it is images, and nothing else."""
@@ -42,7 +42,7 @@ class ResultText:
         return "\n".join(self.parts)
 
 
-def result_text(result: object) -> ResultText | None:
+def read_result(result: object) -> ResultText | None:
     """Write a result as text: a text, a list of blocks, or an object that has such a list or
     structured content. `None` for anything else."""
     structured = None
@@ -53,19 +53,19 @@ def result_text(result: object) -> ResultText | None:
         result = [{"type": "text", "text": result}]
     if not isinstance(result, list):
         return None
-    blocks = [_of_block(block) for block in result]
+    blocks = [_write_block(block) for block in result]
     parts = [text for text, _ in blocks]
     if structured is not None and _holds(parts, structured, result):
         structured = None
     if structured is not None:
         parts.append(_writable(json.dumps(structured, ensure_ascii=False)))
-    others = (text for block, text in zip(result, parts, strict=False) if not _is_image(block))
+    other_texts = (text for block, text in zip(result, parts, strict=False) if not _is_image(block))
     return ResultText(
         parts=tuple(parts),
-        whole=all(whole for _, whole in blocks),
+        is_complete=all(is_complete for _, is_complete in blocks),
         is_images=structured is None
         and any(map(_is_image, result))
-        and not "".join(others).strip(),
+        and not "".join(other_texts).strip(),
     )
 
 
@@ -100,7 +100,7 @@ def _is_image(block: object) -> bool:
     return fields.get("type") == "image"
 
 
-def _of_block(block: object) -> tuple[str, bool]:
+def _write_block(block: object) -> tuple[str, bool]:
     """Write a block as text, and tell whether that is all of it."""
     fields: Mapping[str, Any] = block if isinstance(block, dict) else {}
     kind = fields.get("type")
@@ -108,22 +108,22 @@ def _of_block(block: object) -> tuple[str, bool]:
         case "text" if isinstance(fields.get("text"), str):
             return _writable(fields["text"]), not _MENTION.fullmatch(fields["text"])
         case "resource" if isinstance(fields.get("resource"), dict):
-            return _of_resource(fields["resource"])
+            return _write_resource(fields["resource"])
         case "resource_link":
-            return _lines(fields, "uri", "name", "title", "description"), True
+            return _join_fields(fields, "uri", "name", "title", "description"), True
         case "image" | "audio":
             return f"[{kind}: {_size(fields, 'data')}]", False
     return mention(kind), False
 
 
-def _of_resource(resource: Mapping[str, Any]) -> tuple[str, bool]:
-    address = _lines(resource, "uri")
+def _write_resource(resource: Mapping[str, Any]) -> tuple[str, bool]:
+    address = _join_fields(resource, "uri")
     if isinstance(resource.get("text"), str):
         return f"{address}\n{_writable(resource['text'])}", True
     return f"{address}\n[blob: {_size(resource, 'blob')}]", False
 
 
-def _lines(fields: Mapping[str, Any], *names: str) -> str:
+def _join_fields(fields: Mapping[str, Any], *names: str) -> str:
     """Write those of the fields that are texts, each once."""
     texts = (fields.get(name) for name in names)
     return "\n".join(dict.fromkeys(_writable(text) for text in texts if isinstance(text, str)))
@@ -149,9 +149,9 @@ def _holds(parts: list[str], structured: object, blocks: list[Any]) -> bool:
     try:
         if inner == blocks:
             return True
-        whole = list(_whole_values(parts))
+        values_of_parts = list(_whole_values(parts))
         inside = [value for _, _, value in islice(json_values(text), _MOST_VALUES)]
-        values = [text, parts, whole, *whole, *inside]
+        values = [text, parts, values_of_parts, *values_of_parts, *inside]
         if any(value in (structured, inner) for value in values):
             return True
     except RecursionError:

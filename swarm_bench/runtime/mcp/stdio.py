@@ -39,7 +39,7 @@ LOST_SECONDS = 0.5
 it for a person too."""
 _Replies = MemoryObjectSendStream[SessionMessage | Exception]
 _CLOSED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
-_ENDED = (*_CLOSED, anyio.IncompleteRead, anyio.EndOfStream)
+_END_ERRORS = (*_CLOSED, anyio.IncompleteRead, anyio.EndOfStream)
 
 
 @dataclass(kw_only=True)
@@ -52,13 +52,13 @@ class StdioServer:
     errors: TextIO
     """Where its standard error goes."""
     secrets: Collection[str] | None = None
-    """For what is quoted of it; `None` for whoever knows none."""
+    """Secrets to remove from what is quoted; `None` if none are known."""
     returncode: int | None = None
     """`None` unless it ended before its connection was closed."""
     _closing: bool = field(default=False, init=False)
     _is_too_long: bool = field(default=False, init=False)
     """Whether a line of it was longer than a message may be."""
-    _waiting: set[str] = field(default_factory=set, init=False)
+    _pending: set[str] = field(default_factory=set, init=False)
     """Requests that have no answer yet, by their ids."""
     _doubted: set[str] = field(default_factory=set, init=False)
     """Those whose answer seems to be lost."""
@@ -73,7 +73,7 @@ class StdioServer:
         return False
 
     @property
-    def waited(self) -> float:
+    def waiting_seconds(self) -> float:
         """Seconds of a call that were not the server's: there are none."""
         return 0.0
 
@@ -132,7 +132,7 @@ class StdioServer:
                     await self._deliver(line, replies, group)
             except anyio.DelimiterNotFound:
                 self._is_too_long = True
-            except _ENDED:
+            except _END_ERRORS:
                 with suppress(*_CLOSED):
                     await self._deliver(lines.buffer, replies, group)
             self._lines = None
@@ -146,7 +146,7 @@ class StdioServer:
         messages, problem = read_messages(line)
         if problem is not None:
             self._stray.add(line, problem)
-            request = self._stray.answer_to(self._waiting - self._doubted)
+            request = self._stray.find_request(self._pending - self._doubted)
             if request is not None:
                 self._doubted.add(request)
                 group.start_soon(self._give_up, request, replies)
@@ -154,31 +154,31 @@ class StdioServer:
             self._stray.forget()
         for message in messages:
             if isinstance(message, JSONRPCResponse | JSONRPCError):
-                self._waiting.discard(str(message.id))
+                self._pending.discard(str(message.id))
             await replies.send(SessionMessage(message))
 
     async def _watch(self, replies: _Replies, group: TaskGroup) -> None:
         """Look for answers on a line that does not end: whoever asked would wait in vain."""
-        before = b""
+        earlier = b""
         while True:
             await anyio.sleep(LOST_SECONDS)
-            line = bytes(self._lines.buffer) if self._lines and self._waiting else b""
-            if line == before and line.rstrip().endswith((b"}", b"]")):
-                answered = {
+            line = bytes(self._lines.buffer) if self._lines and self._pending else b""
+            if line == earlier and line.rstrip().endswith((b"}", b"]")):
+                answered_ids = {
                     str(message.id)
                     for message in read_messages(line)[0]
                     if isinstance(message, JSONRPCResponse | JSONRPCError)
                 }
-                for request in answered & self._waiting - self._doubted:
+                for request in answered_ids & self._pending - self._doubted:
                     self._doubted.add(request)
                     group.start_soon(self._give_up, request, replies)
-            before = line
+            earlier = line
 
     async def _give_up(self, request: str, replies: _Replies) -> None:
         """Fail a call whose answer cannot be read, unless it comes after all."""
         await anyio.sleep(LOST_SECONDS)
-        if request in self._waiting:
-            self._waiting.discard(request)
+        if request in self._pending:
+            self._pending.discard(request)
             error = ErrorData(code=PARSE_ERROR, message=f"no answer; {self.other_output()}")
             answer = JSONRPCError(jsonrpc="2.0", id=request, error=error)
             with suppress(*_CLOSED):
@@ -201,18 +201,18 @@ class StdioServer:
                 async for item in requests:
                     match item.message:
                         case JSONRPCRequest(id=request):
-                            self._waiting.add(str(request))
+                            self._pending.add(str(request))
                         case JSONRPCNotification(
                             method="notifications/cancelled", params={"requestId": request}
                         ):
-                            self._waiting.discard(str(request))
-                    await process.stdin.send(f"{written(item.message)}\n".encode())
+                            self._pending.discard(str(request))
+                    await process.stdin.send(f"{dump_message(item.message)}\n".encode())
             except _CLOSED:  # who waits for an answer waits in vain
                 await self._note_exit(process)
                 replies.close()
 
 
-def written(message: JSONRPCMessage) -> str:
+def dump_message(message: JSONRPCMessage) -> str:
     """Write a message; not as pydantic does, which cannot write text that is not Unicode."""
     return json.dumps(message.model_dump(by_alias=True, exclude_unset=True))
 

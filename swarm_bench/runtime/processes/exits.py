@@ -40,7 +40,7 @@ class _Clock:
             self._poll.unregister(descriptor)
 
     @contextmanager
-    def awaited(self, pid: int) -> Iterator[Ending]:
+    def watch_exit(self, pid: int) -> Iterator[Ending]:
         ending = Ending()
         try:
             descriptor = os.pidfd_open(pid)
@@ -70,7 +70,7 @@ def _clock() -> _Clock:
 
 
 @contextmanager
-def ending_of(pid: int) -> Iterator[Ending]:
+def watch_exit(pid: int) -> Iterator[Ending]:
     """Note in the block when a child of ours ends that nobody has waited for yet."""
-    with _clock().awaited(pid) as ending:
+    with _clock().watch_exit(pid) as ending:
         yield ending

@@ -20,7 +20,7 @@ _DONE = b"."
 
 
 @contextmanager
-def guarded(mark: str) -> Iterator[None]:
+def run_guard(mark: str) -> Iterator[None]:
     """Have all that carries the mark `NAME=value` in its environment killed, and the rest of its
     sessions, when this process dies in the block."""
     # In our own session: whatever ends strays does not take it for one. It is deaf to Ctrl-C.
@@ -56,17 +56,17 @@ def main(mark: str) -> None:
 def _end(mark: bytes) -> bool:
     """Kill what is there. Returns whether anything was."""
     names = os.listdir("/proc")  # noqa: PTH208  # as in procfs
-    sessions = {pid: _session(pid) for pid in map(int, filter(str.isdigit, names))}
+    sessions = {pid: _read_session(pid) for pid in map(int, filter(str.isdigit, names))}
     marked = {pid for pid in sessions if mark in _read(pid, "environ").split(b"\0")}
-    theirs = {sessions[pid] for pid in marked} - {None, os.getsid(0)}
-    doomed = marked | {pid for pid, session in sessions.items() if session in theirs}
+    marked_sessions = {sessions[pid] for pid in marked} - {None, os.getsid(0)}
+    doomed = marked | {pid for pid, session in sessions.items() if session in marked_sessions}
     for pid in doomed:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
     return bool(doomed)
 
 
-def _session(pid: int) -> int | None:
+def _read_session(pid: int) -> int | None:
     """Return the session of a process that is alive."""
     fields = _read(pid, "stat").rpartition(b")")[2].split()
     return int(fields[3]) if fields and fields[0] not in (b"Z", b"X") else None

@@ -13,8 +13,9 @@ from pathlib import Path
 from swarm_bench.core.errors import UsageError
 
 LAUNCHER = "setpriv"
-"""Of util-linux. It has the kernel kill the program when the thread that started it ends, and then
-becomes the program. To do that between fork and exec in a process with threads is not safe."""
+"""A program of util-linux. It has the kernel kill the program when the thread that started it ends,
+and then becomes the program. To do that between fork and exec in a process with threads is not
+safe."""
 _OPTIONS = ("--pdeathsig", "KILL", "--")
 CANNOT_RUN = (126, 127)
 """Its exit codes then. Programs have these too."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 TICKS = os.sysconf("SC_CLK_TCK")
-"""Of the clock in which the kernel gives times, in a second."""
+"""Ticks per second of the clock in which the kernel gives times."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 _STAT_BYTES = 4096
 _PIECE = 1 << 20
@@ -70,7 +70,7 @@ class Processes:
         self._earlier = set[tuple[int, int]]()
         """Numbers and inodes: a number may be given again, and then there is another inode."""
 
-    def since(self, began: int, read: Collection[int] = ()) -> dict[int, Stat]:
+    def read_new(self, start: int, read: Collection[int] = ()) -> dict[int, Stat]:
         """Read those that have started since and were not `read` just now, by number; the newest
         last unless numbering has restarted."""
         later, earlier = dict[int, Stat](), set[tuple[int, int]]()
@@ -78,7 +78,7 @@ class Processes:
             if entry in self._earlier:
                 earlier.add(entry)
             elif entry[0] not in read and (status := stat(entry[0])) is not None:
-                if status.started < began:
+                if status.started < start:
                     earlier.add(entry)
                 else:
                     later[status.pid] = status

@@ -50,13 +50,13 @@ class Family:
     def __init__(self) -> None:
         self._running: set[Tree] = set()
         self._trees: dict[tuple[int, int], Tree] = {}
-        """By the identity of a process: it may lose the signs by which it was recognised."""
+        """Trees by the identity of a process: it may lose the signs by which it was recognised."""
         self._began = 0
         self._processes = procfs.Processes()
         self._turn = Lock()
 
     @contextmanager
-    def planted(self, tag: str) -> Iterator[Tree]:
+    def hold_tree(self, tag: str) -> Iterator[Tree]:
         """Keep a tree for the block, which begins before its first process does."""
         _adopts_orphans()
         tree = Tree(tag=tag)
@@ -72,44 +72,44 @@ class Family:
         """Whether there is any tree."""
         return bool(self._running)
 
-    def members(self) -> list[tuple[Stat, Tree]]:
+    def list_members(self) -> list[tuple[Stat, Tree]]:
         """List all that runs in our trees, and whose it is."""
         with self._turn:
-            table = self._processes.since(self._began)
-            look = _Look(self._running, self._trees, table)
-            owners = [(stat, look.tree_of(stat)) for stat in table.values()]
-            self._trees = look.living()
+            table = self._processes.read_new(self._began)
+            scan = _Scan(self._running, self._trees, table)
+            owners = [(stat, scan.find_tree(stat)) for stat in table.values()]
+            self._trees = scan.living()
         return [(stat, tree) for stat, tree in owners if tree is not None and not stat.dead]
 
     def end(self, doomed: Collection[Tree]) -> set[Tree]:
         """Kill what belongs to these trees, but for their roots. Returns those of which something
         was found: they have to be looked at again, as a process may start others while it dies."""
         with self._turn:
-            table = self._processes.since(self._began)
-            look = _Look(self._running, self._trees, table)
+            table = self._processes.read_new(self._began)
+            scan = _Scan(self._running, self._trees, table)
             fresh, affected = list(table.values()), set[Tree]()
             for _ in range(CHASES):
-                ended = self._end(fresh, look, set(doomed))
-                affected |= ended
-                if not ended:
+                killed = self._end(fresh, scan, set(doomed))
+                affected |= killed
+                if not killed:
                     break
-                news = self._processes.since(self._began, table)
+                news = self._processes.read_new(self._began, table)
                 table.update(news)
                 fresh = list(news.values())[::-1]  # the newest first
-            self._trees = look.living()
+            self._trees = scan.living()
         return affected
 
-    def _end(self, stats: Iterable[Stat], look: "_Look", doomed: set[Tree]) -> set[Tree]:
+    def _end(self, stats: Iterable[Stat], scan: "_Scan", doomed: set[Tree]) -> set[Tree]:
         affected = set[Tree]()
         for stat in stats:
-            if stat.pid in look.roots:
+            if stat.pid in scan.roots:
                 continue
-            tree = look.tree_of(stat)
+            tree = scan.find_tree(stat)
             if stat.dead:
-                look.reap(stat)
+                scan.reap(stat)
                 continue
-            owners = {tree} if tree is not None else look.suspects(stat)
-            if tree is None and not look.is_descendant(stat):
+            owners = {tree} if tree is not None else scan.suspects(stat)
+            if tree is None and not scan.is_descendant(stat):
                 continue
             if owners & self._running <= doomed:
                 affected |= owners & doomed or doomed
@@ -120,7 +120,7 @@ class Family:
 FAMILY = Family()
 
 
-class _Look:
+class _Scan:
     """What one look at all processes says of them."""
 
     def __init__(
@@ -139,21 +139,23 @@ class _Look:
         alive = {stat.identity for stat in self._table.values()}
         return {identity: tree for identity, tree in self._trees.items() if identity in alive}
 
-    def tree_of(self, stat: Stat) -> Tree | None:
+    def find_tree(self, stat: Stat) -> Tree | None:
         """Find the tree that a process can be shown to belong to."""
-        line = self._line(stat)
+        line = self._list_ancestors(stat)
         # To read the tag of a process that forks all the time can take a tenth of a second.
-        for sign in (self._recognised, self._tagged):
-            for each in line:
-                if (tree := sign(each)) is not None:
+        for sign in (self._recognise, self._read_tag):
+            for process in line:
+                if (tree := sign(process)) is not None:
                     self._trees[stat.identity] = tree
                     return tree
         return None
 
     def is_descendant(self, stat: Stat) -> bool:
         """Tell whether a process descends from us, and from no helper in our own session."""
-        top = self._line(stat)[-1:]
-        return any(each.parent == self._me and each.session != self._session for each in top)
+        top = self._list_ancestors(stat)[-1:]
+        return any(
+            process.parent == self._me and process.session != self._session for process in top
+        )
 
     def suspects(self, stat: Stat) -> set[Tree]:
         """Return the trees that may have started a process of which nothing else is known."""
@@ -166,21 +168,21 @@ class _Look:
             with suppress(ChildProcessError):
                 os.waitpid(stat.pid, os.WNOHANG)
 
-    def _line(self, stat: Stat) -> list[Stat]:
+    def _list_ancestors(self, stat: Stat) -> list[Stat]:
         """List the process and those above it, up to our child; empty when it is none of ours."""
         line = [stat]
         while line[-1].parent != self._me:
-            above = self._table.get(line[-1].parent)
-            if above is None or len(line) > len(self._table):
+            parent = self._table.get(line[-1].parent)
+            if parent is None or len(line) > len(self._table):
                 return [] if _adopts_orphans() else [stat]
-            line.append(above)
+            line.append(parent)
         return line
 
-    def _recognised(self, stat: Stat) -> Tree | None:
+    def _recognise(self, stat: Stat) -> Tree | None:
         tree = self._trees.get(stat.identity) or self.roots.get(stat.pid)
         return tree or self.roots.get(stat.session)
 
-    def _tagged(self, stat: Stat) -> Tree | None:
+    def _read_tag(self, stat: Stat) -> Tree | None:
         return self._tags.get(procfs.variable(stat.pid, TAG) or "")
 
 
@@ -199,7 +201,7 @@ def _adopts_orphans() -> bool:
     return bool(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
-class _Looks:
+class _SharedScan:
     """One look that serves all who wait for it at that moment."""
 
     def __init__(self) -> None:
@@ -216,13 +218,13 @@ class _Looks:
             if request.affected is None:  # and nobody has done it while we waited
                 await anyio.sleep_until(self._due)
                 self._asked = _Request()
-                began = anyio.current_time()
+                start = anyio.current_time()
                 request.affected = await anyio.to_thread.run_sync(
                     FAMILY.end, frozenset(request.trees), limiter=self._thread
                 )
-                ended = anyio.current_time()
-                pause = (ended - began) * len(request.trees)  # leave room for others
-                self._due = ended + min(LONGEST_PAUSE, pause)
+                end = anyio.current_time()
+                pause = (end - start) * len(request.trees)  # leave room for others
+                self._due = end + min(LONGEST_PAUSE, pause)
         return tree in request.affected
 
 
@@ -232,18 +234,18 @@ class _Request:
     affected: set[Tree] | None = None
 
 
-_LOOKS: RunVar[_Looks] = RunVar("looks at the processes")
+_SHARED_SCAN: RunVar[_SharedScan] = RunVar("looks at the processes")
 
 
 async def end_strays(tree: Tree, grace: float) -> None:
     """Kill what belongs to a tree until nothing of it remains, for at most `grace` seconds. Its
     root is for whoever waits for it."""
-    looks = _LOOKS.get(None)
-    if looks is None:
-        _LOOKS.set(looks := _Looks())
+    scans = _SHARED_SCAN.get(None)
+    if scans is None:
+        _SHARED_SCAN.set(scans := _SharedScan())
     with anyio.move_on_after(grace):
-        while await looks.end(tree):
+        while await scans.end(tree):
             await anyio.sleep(PAUSE)  # nobody tells when a process has died
-            while await looks.end(tree):  # noqa: ASYNC110
+            while await scans.end(tree):  # noqa: ASYNC110
                 await anyio.sleep(PAUSE)
             await anyio.sleep(PAUSE)  # whoever waited for its death may only leave now

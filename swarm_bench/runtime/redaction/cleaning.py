@@ -6,37 +6,40 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar, cast
 
-from swarm_bench.runtime.sink import clean_text, without_secrets
+from swarm_bench.runtime.sink import clean_text, replace_secrets
 
 Value = TypeVar("Value")
 
 
-def cleaned(value: Value, secrets: Collection[str]) -> Value:
+def clean_value(value: Value, secrets: Collection[str]) -> Value:
     """Replace every secret in all texts of the value's mappings, tuples, lists and dataclasses.
     Figures of names that become the same are added."""
-    return cast("Value", _cleaned(value, secrets))
+    return cast("Value", _clean_any(value, secrets))
 
 
-def _cleaned(value: Any, secrets: Collection[str]) -> Any:
+def _clean_any(value: Any, secrets: Collection[str]) -> Any:
     if value is None or isinstance(value, int | float):  # most are, and the rest takes its time
         return value
     if isinstance(value, str) and not isinstance(value, Enum):
         return clean_text(value, secrets)
     if isinstance(value, bytes):
-        return without_secrets(value, secrets)
+        return replace_secrets(value, secrets)
     if isinstance(value, Mapping):
-        return _mapping(value, secrets)
+        return _clean_mapping(value, secrets)
     if isinstance(value, list | tuple):
-        return type(value)(_cleaned(item, secrets) for item in value)
+        return type(value)(_clean_any(item, secrets) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        return replace(value, **{name: _cleaned(it, secrets) for name, it in values.items()})
+        return replace(
+            value,
+            **{name: _clean_any(field_value, secrets) for name, field_value in values.items()},
+        )
     return value
 
 
-def _mapping(values: Mapping[Any, Any], secrets: Collection[str]) -> dict[Any, Any]:
+def _clean_mapping(values: Mapping[Any, Any], secrets: Collection[str]) -> dict[Any, Any]:
     clean: dict[Any, Any] = {}
     for name, value in values.items():
-        key, item = _cleaned(name, secrets), _cleaned(value, secrets)
+        key, item = _clean_any(name, secrets), _clean_any(value, secrets)
         clean[key] = clean[key] + item if key in clean and isinstance(item, int | float) else item
     return clean

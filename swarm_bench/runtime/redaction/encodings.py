@@ -14,29 +14,29 @@ _SHORTEST_BASE64 = 8
 _WIDTHS = (64, 76)
 """Characters of a line of base64, as OpenSSL and `base64` print it."""
 _LINE_BREAKS = (b"\n", rb"\n", rb"\\n", b"\r\n", rb"\r\n", rb"\\r\\n")
-"""As it is, in JSON, and in a text within a text."""
+"""Line breaks as they are, in JSON, and in a text within a text."""
 _LONGEST_IN_LINES = 256
 """Characters of base64; the forms of a longer secret would take a hundred megabytes."""
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PERCENT = re.compile(rb"%[0-9A-F]{2}")
 
 
-def forms(secret: str) -> set[bytes]:
+def encode_all(secret: str) -> set[bytes]:
     """Return all of them; an ordinary secret is the same in JSON and in an address."""
     plain = secret.encode(errors=BYTES)
-    encoded = {part for before in range(3) for part in _base64(plain, before)}
+    encoded = {part for prefix in range(3) for part in _encode_base64(plain, prefix)}
     digits = plain.hex().encode()
     return {
-        *_json(secret),
-        *_escaped(secret),
-        *_quoted(plain),
+        *_encode_json(secret),
+        *_escape(secret),
+        *_quote_all(plain),
         *encoded,
         digits,
         digits.upper(),
     }
 
 
-def _json(secret: str) -> set[bytes]:
+def _encode_json(secret: str) -> set[bytes]:
     texts = {secret}
     for _ in range(2):  # the output of a tool stands as a text within a text
         texts |= {
@@ -45,7 +45,7 @@ def _json(secret: str) -> set[bytes]:
     return {text.encode(errors=BYTES) for text in texts}
 
 
-def _escaped(secret: str) -> Iterator[bytes]:
+def _escape(secret: str) -> Iterator[bytes]:
     """Yield it with an escape for every character, in JSON and in a text within a text."""
     units = secret.encode("utf-16-be", "surrogatepass").hex("-", 2).split("-")
     for escape in (rb"\u", rb"\\u"):
@@ -53,26 +53,31 @@ def _escaped(secret: str) -> Iterator[bytes]:
             yield b"".join(escape + unit.encode() for unit in digits)
 
 
-def _quoted(plain: bytes) -> set[bytes]:
+def _quote_all(plain: bytes) -> set[bytes]:
     upper = {quote(plain).encode(), quote(plain, safe="").encode(), quote_plus(plain).encode()}
     return upper | {_PERCENT.sub(lambda escape: escape[0].lower(), text) for text in upper}
 
 
-def _base64(plain: bytes, before: int) -> set[bytes]:
-    """Return the characters that the secret alone decides when `before` bytes precede it in its
+def _encode_base64(plain: bytes, prefix: int) -> set[bytes]:
+    """Return the characters that the secret alone decides when `prefix` bytes precede it in its
     group of three, as in the `user:` of a Basic login; also as an address writes them."""
-    encoded = base64.b64encode(b"\0" * before + plain)
-    own = encoded[-(-8 * before // 6) : 8 * (before + len(plain)) // 6]
-    if len(own) < _SHORTEST_BASE64:
+    encoded = base64.b64encode(b"\0" * prefix + plain)
+    encoded_secret = encoded[-(-8 * prefix // 6) : 8 * (prefix + len(plain)) // 6]
+    if len(encoded_secret) < _SHORTEST_BASE64:
         return set()
-    return {own, own.translate(_URL_SAFE), *_quoted(own), *_in_lines(own, -(-8 * before // 6))}
+    return {
+        encoded_secret,
+        encoded_secret.translate(_URL_SAFE),
+        *_quote_all(encoded_secret),
+        *_break_lines(encoded_secret, -(-8 * prefix // 6)),
+    }
 
 
-def _in_lines(own: bytes, before: int) -> Iterator[bytes]:
+def _break_lines(encoded: bytes, prefix: int) -> Iterator[bytes]:
     """Break the characters into lines, wherever a line may end: a whole group of four after those
-    of the `before` others."""
-    for width in _WIDTHS if len(own) <= _LONGEST_IN_LINES else ():
-        for first in range(4 - before % 4, min(width + 1, len(own)), 4):
-            ends = [0, *range(first, len(own), width), len(own)]
-            lines = [own[begin:end] for begin, end in pairwise(ends)]
+    of the `prefix` others."""
+    for width in _WIDTHS if len(encoded) <= _LONGEST_IN_LINES else ():
+        for first in range(4 - prefix % 4, min(width + 1, len(encoded)), 4):
+            breaks = [0, *range(first, len(encoded), width), len(encoded)]
+            lines = [encoded[begin:end] for begin, end in pairwise(breaks)]
             yield from (line_break.join(lines) for line_break in _LINE_BREAKS)

@@ -20,14 +20,14 @@ class Blob(NamedTuple):
     """Bytes."""
 
 
-def trees_at(repository: Path, commits: Iterable[str]) -> dict[str, str]:
+def find_trees(repository: Path, commits: Iterable[str]) -> dict[str, str]:
     """Return the hashes of the trees of commits, below the folder; a commit that is not there has
     none. Raises `HarnessError`."""
     commits = list(commits)
     form = "--batch-check=%(objecttype) %(objectname)"
-    named = (f"{commit}:./" for commit in commits)
-    about = _printed(repository, named, "cat-file", "--buffer", form).decode().splitlines()
-    pairs = zip(commits, (line.split(" ") for line in about), strict=True)
+    names = (f"{commit}:./" for commit in commits)
+    descriptions = _run_git(repository, names, "cat-file", "--buffer", form).decode().splitlines()
+    pairs = zip(commits, (line.split(" ") for line in descriptions), strict=True)
     return {commit: hash for commit, (kind, hash) in pairs if kind == "tree"}
 
 
@@ -35,13 +35,13 @@ def list_blobs(repository: Path, trees: Collection[str]) -> list[Blob]:
     """List what the files and links of these trees hold, each content once. Raises
     `HarnessError`."""
     options = ("rev-list", "--objects", "--no-walk", "--filter=object:type=blob", "--stdin")
-    listed = _printed(repository, trees, *options)
-    paths = dict(line.split(b" ", 1) for line in listed.splitlines() if b" " in line)
+    listing = _run_git(repository, trees, *options)
+    paths = dict(line.split(b" ", 1) for line in listing.splitlines() if b" " in line)
     form = "--batch-check=%(objecttype) %(objectsize)"
-    about = _printed(repository, map(bytes.decode, paths), "cat-file", "--buffer", form)
+    descriptions = _run_git(repository, map(bytes.decode, paths), "cat-file", "--buffer", form)
     return [
         Blob(hash.decode(), path.decode("utf-8", "surrogateescape"), int(kind.split()[1]))
-        for (hash, path), kind in zip(paths.items(), about.splitlines(), strict=True)
+        for (hash, path), kind in zip(paths.items(), descriptions.splitlines(), strict=True)
         if kind.startswith(b"blob ")
     ]
 
@@ -49,7 +49,7 @@ def list_blobs(repository: Path, trees: Collection[str]) -> list[Blob]:
 def read_blobs(repository: Path, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
     """Yield them with their content. Raises `HarnessError`."""
     blobs = list(blobs)
-    with _started(
+    with _start_git(
         repository, (blob.hash for blob in blobs), "cat-file", "--batch", "--buffer"
     ) as git:
         printed = git.stdout
@@ -69,15 +69,17 @@ def _content(printed: IO[bytes], blob: Blob, repository: Path) -> bytes:
     return content[:-1]
 
 
-def _printed(repository: Path, lines: Iterable[str], *arguments: str) -> bytes:
-    with _started(repository, lines, *arguments) as git:
+def _run_git(repository: Path, lines: Iterable[str], *arguments: str) -> bytes:
+    with _start_git(repository, lines, *arguments) as git:
         printed, _ = git.communicate()
     if git.returncode != 0:
         raise HarnessError(f"git cannot list the files of {repository}; see that it is whole")
     return printed
 
 
-def _started(repository: Path, lines: Iterable[str], *arguments: str) -> "subprocess.Popen[bytes]":
+def _start_git(
+    repository: Path, lines: Iterable[str], *arguments: str
+) -> "subprocess.Popen[bytes]":
     """Start git on these lines, which lie in a file: who fed a pipe would have to read one, too."""
     with tempfile.TemporaryFile() as feed:
         feed.writelines(f"{line}\n".encode() for line in lines)

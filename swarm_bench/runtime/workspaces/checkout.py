@@ -7,11 +7,11 @@ import anyio
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.lacking import refuse_lacking
-from swarm_bench.runtime.workspaces.omissions import NAMED
+from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
+from swarm_bench.runtime.workspaces.omissions import MAX_NAMED
 from swarm_bench.runtime.workspaces.stores import is_store
 
-_OTHER = "give a repository, or a folder inside one, with --repo PATH"
+_ADVICE = "give a repository, or a folder inside one, with --repo PATH"
 
 
 async def commit_of(repo: Path) -> str | None:
@@ -36,7 +36,7 @@ async def commit_of(repo: Path) -> str | None:
     if head.returncode == 0:
         tree = await try_git("cat-file", "-e", "HEAD^{tree}", cwd=repo)
         if tree.returncode != 0:
-            await anyio.to_thread.run_sync(refuse_lacking, repo, ["HEAD"])
+            await anyio.to_thread.run_sync(refuse_missing_objects, repo, ["HEAD"])
     _refuse_store(repo)
     return None
 
@@ -46,17 +46,19 @@ async def _refuse_without_work_tree(repo: Path) -> None:
     all of its history."""
     if await _answer(repo, "--is-inside-work-tree") != b"false":
         return
-    listed = (await try_git("worktree", "list", "--porcelain", cwd=repo)).stdout.splitlines()
-    paths = [Path(os.fsdecode(line[9:])) for line in listed if line.startswith(b"worktree ")]
-    there = [path for path in paths if path.is_dir()]  # others were removed
-    trees = [str(path) for path in there if await _answer(path, "--is-inside-work-tree") == b"true"]
+    lines = (await try_git("worktree", "list", "--porcelain", cwd=repo)).stdout.splitlines()
+    paths = [Path(os.fsdecode(line[9:])) for line in lines if line.startswith(b"worktree ")]
+    existing = [path for path in paths if path.is_dir()]  # others were removed
+    trees = [
+        str(path) for path in existing if await _answer(path, "--is-inside-work-tree") == b"true"
+    ]
     is_bare = await _answer(repo, "--is-bare-repository") == b"true"
-    what = "has a bare git repository" if is_bare else "is no work tree of its git repository"
-    more = f" and {len(trees) - NAMED} more" if len(trees) > NAMED else ""
-    names = f": {', '.join(trees[:NAMED])}{more}" if trees else ""
+    problem = "has a bare git repository" if is_bare else "is no work tree of its git repository"
+    remaining = f" and {len(trees) - MAX_NAMED} more" if len(trees) > MAX_NAMED else ""
+    names = f": {', '.join(trees[:MAX_NAMED])}{remaining}" if trees else ""
     advice = "one of its worktrees" if trees else "a checkout of it"
     raise UsageError(
-        f"{repo} {what}, and agents would get its history; give {advice} with --repo PATH{names}"
+        f"{repo} {problem}, and agents would get its history; give {advice} with --repo PATH{names}"
     )
 
 
@@ -67,8 +69,8 @@ async def _answer(repo: Path, question: str) -> bytes:
 def _refuse_store(repo: Path) -> None:
     """Raise `UsageError` for a plain folder that is never copied."""
     if repo == Path("/"):
-        raise UsageError(f"{repo} is the whole file system and not a git checkout; {_OTHER}")
-    if is_store(repo, [each.name for each in repo.iterdir()]):
+        raise UsageError(f"{repo} is the whole file system and not a git checkout; {_ADVICE}")
+    if is_store(repo, [path.name for path in repo.iterdir()]):
         raise UsageError(
             f"{repo} is where version control keeps history; give a checkout of it with --repo PATH"
         )
@@ -76,9 +78,9 @@ def _refuse_store(repo: Path) -> None:
 
 async def _refuse_broken(repo: Path) -> None:
     """Raise `UsageError` for a repository, or a commit, that git cannot read."""
-    there = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
-    asked = ("rev-list", "-1", "HEAD") if there.returncode == 0 else ("rev-parse", "--git-dir")
-    done = await try_git(*asked, cwd=repo)
+    head = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
+    arguments = ("rev-list", "-1", "HEAD") if head.returncode == 0 else ("rev-parse", "--git-dir")
+    done = await try_git(*arguments, cwd=repo)
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         reason = "".join(lines).removeprefix("fatal: ")

@@ -17,7 +17,7 @@ from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.git import git, try_git
 from swarm_bench.runtime.workspaces.key_files import holds_keys
-from swarm_bench.runtime.workspaces.omissions import Omissions, amount_of, omission
+from swarm_bench.runtime.workspaces.omissions import Omissions, describe_amount, describe_omission
 from swarm_bench.runtime.workspaces.stores import BEGINNING, Stores, holds_history
 
 INDEX = b".canopy"
@@ -45,12 +45,12 @@ _OMITTED = {
 """How the files that are not copied are named, and how to copy them anyway."""
 FOLDER_FILES = 100_000
 FOLDER_BYTES = 2_000_000_000
-"""Of a folder that is not a checkout: whoever does not name a larger one hardly means to have it
-copied. The kernel of Linux has 90,000 files and 1.5 GB."""
+"""Limit of a folder that is not a checkout: whoever does not name a larger one hardly means to have
+it copied. The kernel of Linux has 90,000 files and 1.5 GB."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class FileSelection:
     """Paths relative to the root, and what is omitted."""
 
     names: Sequence[bytes]
@@ -66,85 +66,91 @@ def refuse_patterns(include: Sequence[str], repo: Path) -> None:
         )
 
 
-async def uncommitted(repo: Path, own: Path, tasks: Path | None = None) -> Omissions:
+async def list_uncommitted(repo: Path, bare: Path, tasks: Path | None = None) -> Omissions:
     """List what a commit does not have of its checkout, but for what is ours: sessions, task files
     that were made and the one with the `tasks` that are asked.
 
     `git status` would do, but it runs the filters that the checkout's configuration names, and
     writes its index. So files are compared with a copy of the index, by the configuration of the
-    bare repository `own`, which is ours.
+    repository `bare`, which is ours.
     """
     staged = await git(
         "diff-index", "--cached", "--name-only", "-z", *_DIFF, "HEAD", "--", ".", cwd=repo
     )
-    files = await _noticed(repo, own)
+    files = await _list_modified(repo, bare)
     if files is None:
         unknown = "whether there are uncommitted changes is not known; --dirty includes them"
-        return Omissions(sentences=(unknown,)) + await _submodules(repo)
+        return Omissions(sentences=(unknown,)) + await _describe_submodules(repo)
     changes = {name for name in staged.split(b"\0") if name}
-    changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
-    stores, new = Stores(repo), await _listed(repo, "--others", "--exclude-standard")
-    others = (name for name in _without_sessions(new) if not name.endswith(b"/"))
-    changes |= {name for name in others if not stores.around(repo / os.fsdecode(name))}
+    changes |= set(await anyio.to_thread.run_sync(_find_edited, repo, files))
+    stores, new = Stores(repo), await _list_files(repo, "--others", "--exclude-standard")
+    new_files = (name for name in _drop_sessions(new) if not name.endswith(b"/"))
+    changes |= {name for name in new_files if not stores.find_enclosing(repo / os.fsdecode(name))}
     changes -= {name for name in changes if _is_task_file(repo / os.fsdecode(name), tasks)}
     them = "it" if len(changes) == 1 else "them"
-    counted = f"{amount_of(list(changes), 'uncommitted change')} omitted; --dirty includes {them}"
-    omitted = Omissions(sentences=(counted,) if changes else ())
-    return omitted + _nested(new) + await _submodules(repo)
+    sentence = (
+        f"{describe_amount(list(changes), 'uncommitted change')} omitted; --dirty includes {them}"
+    )
+    omitted = Omissions(sentences=(sentence,) if changes else ())
+    return omitted + _describe_nested(new) + await _describe_submodules(repo)
 
 
-async def _noticed(repo: Path, own: Path) -> bytes | None:
+async def _list_modified(repo: Path, bare: Path) -> bytes | None:
     """List files with another time, size or content than the index has, in git's raw format; `None`
     for an index that is not there or in parts."""
     paths = await git("rev-parse", "--show-toplevel", "--git-path", "index", cwd=repo)
     top, index_path = paths.removesuffix(b"\n").split(b"\n")
-    index, copy = repo / os.fsdecode(index_path), own / "looked-at-index"
+    index, copy = repo / os.fsdecode(index_path), bare / "looked-at-index"
     try:
-        written = index.stat().st_mtime_ns
+        modified = index.stat().st_mtime_ns
         write_whole(copy, read(index))
     except OSError:  # nothing is checked out
         return None
-    os.utime(copy, ns=(written, written))  # git looks into files that changed as late as that
-    here = {"GIT_DIR": str(own), "GIT_WORK_TREE": os.fsdecode(top), "GIT_INDEX_FILE": str(copy)}
+    os.utime(copy, ns=(modified, modified))  # git looks into files that changed as late as that
+    variables = {
+        "GIT_DIR": str(bare),
+        "GIT_WORK_TREE": os.fsdecode(top),
+        "GIT_INDEX_FILE": str(copy),
+    }
     arguments = ("diff-files", "--raw", "-z", "--no-abbrev", *_DIFF, "--", ".")
-    listed = await try_git(*arguments, cwd=repo, env=here)
+    listing = await try_git(*arguments, cwd=repo, env=variables)
     copy.unlink()
-    return listed.stdout if listed.returncode == 0 else None
+    return listing.stdout if listing.returncode == 0 else None
 
 
-def _edited(repo: Path, listed: bytes) -> Iterator[bytes]:
+def _find_edited(repo: Path, listing: bytes) -> Iterator[bytes]:
     """Yield those of the files whose content differs, and not only their time or size."""
-    fields = listed.split(b"\0")
-    for about, name in zip(fields[::2], fields[1::2], strict=False):
-        _, _, noted, _, status = about.split()
-        if status != b"M" or _hash(repo / os.fsdecode(name), len(noted)) != noted.decode():
+    fields = listing.split(b"\0")
+    for entry, name in zip(fields[::2], fields[1::2], strict=False):
+        _, _, hash, _, status = entry.split()
+        if status != b"M" or _compute_hash(repo / os.fsdecode(name), len(hash)) != hash.decode():
             yield name
 
 
-def _hash(path: Path, digits: int) -> str | None:
+def _compute_hash(path: Path, digits: int) -> str | None:
     """Compute git's name for a file's content; `None` when it cannot be read."""
     try:
         content = os.fsencode(path.readlink()) if path.is_symlink() else read(path)
     except OSError:
         return None
-    whole = b"blob %d\0" % len(content) + content
+    blob = b"blob %d\0" % len(content) + content
     return hashlib.new(
-        "sha1" if digits == 40 else "sha256", whole, usedforsecurity=False
+        "sha1" if digits == 40 else "sha256", blob, usedforsecurity=False
     ).hexdigest()
 
 
-async def changed(repo: Path, include: Sequence[str]) -> Taken:
+async def select_changed(repo: Path, include: Sequence[str]) -> FileSelection:
     """Take what is tracked, or new and not ignored, of a checkout."""
-    tracked = set(await _listed(repo, "--cached"))
-    new = await _listed(repo, "--others", "--exclude-standard")
+    tracked = set(await _list_files(repo, "--cached"))
+    new = await _list_files(repo, "--others", "--exclude-standard")
     names = sorted(tracked.union(new))
-    files = _without_sessions(names)
-    taken = _chosen(repo, files, include, lambda name: name in tracked, Stores(repo))
-    omissions = taken.omissions + _nested(new) + await _submodules(repo)
-    return Taken(names=taken.names, omissions=omissions)
+    files = _drop_sessions(names)
+    selection = _select(repo, files, include, lambda name: name in tracked, Stores(repo))
+    omissions = selection.omissions + _describe_nested(new) + await _describe_submodules(repo)
+    return FileSelection(names=selection.names, omissions=omissions)
 
 
-def _without_sessions(names: Sequence[bytes]) -> list[bytes]:
+def _drop_sessions(names: Sequence[bytes]) -> list[bytes]:
     sessions = tuple(
         name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
     )
@@ -157,26 +163,29 @@ def _is_task_file(path: Path, tasks: Path | None) -> bool:
         return False
     if tasks is not None and tasks.exists() and path.samefile(tasks):
         return True
-    begins = TASK_FILE.encode()
-    return path.suffix == ".yaml" and _beginning(path, len(begins)) == begins
+    first_bytes = TASK_FILE.encode()
+    return path.suffix == ".yaml" and _read_beginning(path, len(first_bytes)) == first_bytes
 
 
-def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
+def select_folder(repo: Path, include: Sequence[str], *, is_named: bool) -> FileSelection:
     """Take all files and links of a plain folder, except in folders that ignore themselves.
-    Raises `UsageError` for more than is meant to be copied, unless the user `named` the folder."""
+    Raises `UsageError` for more than is meant to be copied, unless the user named the folder."""
     closed, stores = list[bytes](), Stores(repo)
 
     def note(error: OSError) -> None:
         closed.append(os.fsencode(error.filename)[len(os.fsencode(repo)) + 1 :])
 
-    names = list(islice(_walk(repo, stores, note), None if named else FOLDER_FILES + 1))
-    if not named and len(names) > FOLDER_FILES:
+    names = list(islice(_walk(repo, stores, note), None if is_named else FOLDER_FILES + 1))
+    if not is_named and len(names) > FOLDER_FILES:
         raise _too_much(repo, f"{FOLDER_FILES:,} files")
-    taken = _chosen(repo, names, include, lambda _name: False, stores)
-    if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
+    selection = _select(repo, names, include, lambda _name: False, stores)
+    if (
+        not is_named
+        and sum(_size(repo / os.fsdecode(name)) for name in selection.names) > FOLDER_BYTES
+    ):
         raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
-    unreadable = omission(closed, "unreadable folder")
-    return Taken(names=taken.names, omissions=unreadable + taken.omissions)
+    unreadable = describe_omission(closed, "unreadable folder")
+    return FileSelection(names=selection.names, omissions=unreadable + selection.omissions)
 
 
 def _too_much(repo: Path, amount: str) -> UsageError:
@@ -194,40 +203,42 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _chosen(
+def _select(
     repo: Path,
     names: Iterable[bytes],
     include: Sequence[str],
     is_committed: Callable[[bytes], bool],
     stores: Stores,
-) -> Taken:
+) -> FileSelection:
     """Choose what to copy. What `is_committed` is copied with a commit, whatever it is."""
-    asked = GitIgnoreSpec.from_lines(include)
-    taken, kept = list[bytes](), defaultdict[str, list[bytes]](list)
+    spec = GitIgnoreSpec.from_lines(include)
+    selected, omitted = list[bytes](), defaultdict[str, list[bytes]](list)
     for name in names:
         path, committed = repo / os.fsdecode(name), is_committed(name)
         store = None if committed else _store_of(path, stores)
         if store is not None:
-            if (shown := os.fsencode(store.relative_to(repo))) not in kept[_STORE]:
-                kept[_STORE].append(shown)
-        elif path.is_symlink() or asked.match_file(os.fsdecode(name)):
-            taken.append(name)
+            if (store_name := os.fsencode(store.relative_to(repo))) not in omitted[_STORE]:
+                omitted[_STORE].append(store_name)
+        elif path.is_symlink() or spec.match_file(os.fsdecode(name)):
+            selected.append(name)
         elif path.is_file():
-            what = _obstacle(path, os.fsdecode(name), committed=committed)
-            (kept[what] if what else taken).append(name)
-    asking = Omissions(sentences=tuple(_without_match(include, taken)))
-    omissions = (omission(kept[what], what, how) for what, how in _OMITTED.items())
-    return Taken(names=taken, omissions=sum((*omissions, asking), Omissions()))
+            obstacle = _obstacle(path, os.fsdecode(name), committed=committed)
+            (omitted[obstacle] if obstacle else selected).append(name)
+    unmatched = Omissions(sentences=tuple(_find_unmatched(include, selected)))
+    omissions = (
+        describe_omission(omitted[obstacle], obstacle, how) for obstacle, how in _OMITTED.items()
+    )
+    return FileSelection(names=selected, omissions=sum((*omissions, unmatched), Omissions()))
 
 
 def _store_of(path: Path, stores: Stores) -> Path | None:
     """Return the folder, the file or the link that holds history, or leads to some."""
     if path.is_symlink():
-        return stores.around(path.parent) or (path if stores.is_behind(path) else None)
+        return stores.find_enclosing(path.parent) or (path if stores.is_behind(path) else None)
     if not path.is_file():
-        return stores.around(path)
-    holds = os.access(path, os.R_OK) and holds_history(_beginning(path, BEGINNING))
-    return stores.around(path.parent) or (path if holds else None)
+        return stores.find_enclosing(path)
+    holds = os.access(path, os.R_OK) and holds_history(_read_beginning(path, BEGINNING))
+    return stores.find_enclosing(path.parent) or (path if holds else None)
 
 
 def _obstacle(path: Path, name: str, *, committed: bool) -> str | None:
@@ -239,12 +250,12 @@ def _obstacle(path: Path, name: str, *, committed: bool) -> str | None:
     return _LARGE if path.stat().st_size > LARGEST_FILE and not committed else None
 
 
-def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[str]:
+def _find_unmatched(include: Sequence[str], selected: Sequence[bytes]) -> Iterator[str]:
     """Yield a sentence on each pattern that does nothing."""
     for pattern in include:
         spec = GitIgnoreSpec.from_lines([pattern])
         excludes = pattern.lstrip().startswith("!")
-        if not excludes and not any(spec.match_file(os.fsdecode(name)) for name in taken):
+        if not excludes and not any(spec.match_file(os.fsdecode(name)) for name in selected):
             yield f"--include {pattern} matches no file that was omitted"
 
 
@@ -255,7 +266,7 @@ def _walk(repo: Path, stores: Stores, note: Callable[[OSError], None]) -> Iterat
         if folder != root and _is_made(folder, names):
             folders.clear()
             continue
-        if stores.around(Path(os.fsdecode(folder))):
+        if stores.find_enclosing(Path(os.fsdecode(folder))):
             folders.clear()
             yield folder[len(root) + 1 :]
             continue
@@ -269,30 +280,34 @@ def _is_made(folder: bytes, names: list[bytes]) -> bool:
     """Tell whether a folder is a session, or ignores itself as caches and environments do."""
     if b".gitignore" in names:
         ignored = Path(os.fsdecode(folder + b"/.gitignore"))
-        lines = _beginning(ignored, _LONGEST_IGNORE).split(b"\n") if ignored.is_file() else []
+        lines = _read_beginning(ignored, _LONGEST_IGNORE).split(b"\n") if ignored.is_file() else []
         if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
             return True
     return SESSION_MARK in names
 
 
-def _beginning(path: Path, most: int) -> bytes:
+def _read_beginning(path: Path, size: int) -> bytes:
     """Read so many bytes of a file, which may be large."""
     with path.open("rb") as file:
-        return file.read(most)
+        return file.read(size)
 
 
-async def _listed(repo: Path, *kinds: str) -> list[bytes]:
-    listed = await git("ls-files", "-z", *kinds, cwd=repo)
-    return [name for name in listed.split(b"\0") if name]
+async def _list_files(repo: Path, *kinds: str) -> list[bytes]:
+    listing = await git("ls-files", "-z", *kinds, cwd=repo)
+    return [name for name in listing.split(b"\0") if name]
 
 
-def _nested(listed: Sequence[bytes]) -> Omissions:
+def _describe_nested(listing: Sequence[bytes]) -> Omissions:
     """Describe the repositories within a checkout: git lists no file of theirs."""
-    return omission([name for name in listed if name.endswith(b"/")], "checkout of its own")
+    return describe_omission(
+        [name for name in listing if name.endswith(b"/")], "checkout of its own"
+    )
 
 
-async def _submodules(repo: Path) -> Omissions:
-    listed = await git("ls-files", "--stage", "-z", cwd=repo)
-    names = [line.partition(b"\t")[2] for line in listed.split(b"\0") if line[:6] == b"160000"]
-    omitted = omission(names, "submodule")
-    return replace(omitted, sentences=tuple(f"the content of {it}" for it in omitted.sentences))
+async def _describe_submodules(repo: Path) -> Omissions:
+    listing = await git("ls-files", "--stage", "-z", cwd=repo)
+    names = [line.partition(b"\t")[2] for line in listing.split(b"\0") if line[:6] == b"160000"]
+    omitted = describe_omission(names, "submodule")
+    return replace(
+        omitted, sentences=tuple(f"the content of {sentence}" for sentence in omitted.sentences)
+    )

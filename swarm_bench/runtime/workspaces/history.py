@@ -32,10 +32,10 @@ class FileChange:
     """Where it is in the parent; a new one: in the commit."""
     target: str
     """Where it is in the commit; one that was removed: in the parent."""
-    before: str | None
+    old_hash: str | None
     """Git's hash of its content in the parent; `None` for one that is new."""
     after: str | None
-    """That in the commit; `None` for one that was removed."""
+    """Git's hash of its content in the commit; `None` for one that was removed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,30 +45,30 @@ class Commit:
     hash: str
     parents: tuple[str, ...]
     """Empty also where a shallow history ends."""
-    written: date | None
+    written_on: date | None
     """When its author wrote it, or it was committed: the later of both, in UTC; `None` where no
     calendar has such a day."""
     message: str
     """Its beginning, where it is very long."""
     changes: tuple[FileChange, ...]
-    """Of files; empty for a merge."""
+    """Changes of files; empty for a merge."""
 
 
 def read_history(repository: Path, revision: str, newest: int | None = None) -> tuple[Commit, ...]:
     """Return the commits that lead to a revision, the newest first, and at most so many. Raises
     `HarnessError`."""
-    most = () if newest is None else (f"--max-count={newest}",)
-    arguments = ("log", *_OPTIONS, *most, _FORMAT, "--end-of-options", revision, "--")
+    limit = () if newest is None else (f"--max-count={newest}",)
+    arguments = ("log", *_OPTIONS, *limit, _FORMAT, "--end-of-options", revision, "--")
     done = git_done(repository, *arguments)
     if done.returncode != 0:
         raise HarnessError(
             f"git cannot read the history of {revision} in {repository} "
             f"({own_words(done.stderr)}); see that it is whole"
         )
-    return tuple(_commits(iter(done.stdout.decode("utf-8", "surrogateescape").split("\0"))))
+    return tuple(_parse_commits(iter(done.stdout.decode("utf-8", "surrogateescape").split("\0"))))
 
 
-def _commits(entries: Iterator[str]) -> Iterator[Commit]:
+def _parse_commits(entries: Iterator[str]) -> Iterator[Commit]:
     """Read what `git log -z --raw` prints: for each commit a head, then entries of two or three
     parts for its files."""
     head, changes = "", list[FileChange]()
@@ -79,7 +79,7 @@ def _commits(entries: Iterator[str]) -> Iterator[Commit]:
                 yield _commit(head, changes)
             head, changes = entry, []
         elif entry.startswith(":"):
-            changes += _change(entry, entries)
+            changes += _parse_change(entry, entries)
     if head:
         yield _commit(head, changes)
 
@@ -89,7 +89,7 @@ def _commit(head: str, changes: list[FileChange]) -> Commit:
     return Commit(
         hash=hash,
         parents=tuple(parents.split()),
-        written=max(filter(None, map(_day, dates)), default=None),
+        written_on=max(filter(None, map(_day, dates)), default=None),
         message=message.strip()[:_LONGEST_MESSAGE],
         changes=tuple(changes),
     )
@@ -103,8 +103,8 @@ def _day(seconds: str) -> date | None:
         return None
 
 
-def _change(entry: str, entries: Iterator[str]) -> Iterator[FileChange]:
-    mode, new_mode, before, after, status = entry.removeprefix(":").split(" ")
+def _parse_change(entry: str, entries: Iterator[str]) -> Iterator[FileChange]:
+    mode, new_mode, old_hash, new_hash, status = entry.removeprefix(":").split(" ")
     path = next(entries)
     target = next(entries) if status[0] in "RC" else path
     if not {mode, new_mode} <= {*_READABLE, "000000"}:
@@ -112,6 +112,6 @@ def _change(entry: str, entries: Iterator[str]) -> Iterator[FileChange]:
     yield FileChange(
         path=target if status[0] == "C" else path,
         target=target,
-        before=None if status[0] in "AC" else before,
-        after=None if status[0] == "D" else after,
+        old_hash=None if status[0] in "AC" else old_hash,
+        after=None if status[0] == "D" else new_hash,
     )

@@ -12,23 +12,25 @@ FETCHING = "'git fetch --refetch --no-filter' there brings the rest"
 _SETTINGS = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 
 
-def objects_lacking(repository: Path, commits: Iterable[str], *, history: bool = False) -> int:
+def count_missing_objects(
+    repository: Path, commits: Iterable[str], *, history: bool = False
+) -> int:
     """Count the files and folders of commits, or of their whole `history`, that are not there; 0
     for what is neither a partial clone nor borrows from another one."""
     if not _is_partial(repository):
         return 0
     options = ["--objects", "--missing=print", "--ignore-missing"]  # whole commits are named first
     options += [] if history else ["--no-walk"]
-    listed = git_output(repository, "rev-list", *options, *dict.fromkeys(commits), "--")
-    return sum(line.startswith(b"?") for line in (listed or b"").splitlines())
+    listing = git_output(repository, "rev-list", *options, *dict.fromkeys(commits), "--")
+    return sum(line.startswith(b"?") for line in (listing or b"").splitlines())
 
 
-def refuse_lacking(repository: Path, commits: Iterable[str]) -> None:
+def refuse_missing_objects(repository: Path, commits: Iterable[str]) -> None:
     """Raise `UsageError` when a partial clone does not have all that these commits have."""
-    if number := objects_lacking(repository, commits):
-        what = "file or folder" if number == 1 else "files or folders"
+    if number := count_missing_objects(repository, commits):
+        noun = "file or folder" if number == 1 else "files or folders"
         raise UsageError(
-            f"{repository} is a partial clone, and lacks {number:,} {what} of the commits that "
+            f"{repository} is a partial clone, and lacks {number:,} {noun} of the commits that "
             f"are asked about; {FETCHING}"
         )
 

@@ -25,7 +25,7 @@ MOST_LISTED = 128 * 1024 * 1024
 _PIECE = 1024 * 1024
 
 _VALUES = {b"set": True, b"true": True, b"unset": False, b"false": False}
-"""Of an attribute, as git writes them."""
+"""Values of an attribute, as git writes them."""
 
 
 class Objects(AbstractContextManager["Objects"]):
@@ -58,14 +58,14 @@ class Objects(AbstractContextManager["Objects"]):
     def blob(self, hash: str) -> bytes | None:
         """Return the content of an object by its whole hash, as `read` does; the last ones are
         kept. Raises `HarnessError`."""
-        kept = self._kept  # another thread may begin a new one
-        if hash not in kept:
+        cache = self._kept  # another thread may begin a new one
+        if hash not in cache:
             content = self.read(hash)
             self._room -= len(content or b"")
             if self._room < 0:
                 self._kept, self._room = {}, MOST_KEPT
-            kept[hash] = content
-        return kept[hash]
+            cache[hash] = content
+        return cache[hash]
 
     def read(self, name: str) -> bytes | None:
         """Return the content of an object, by its hash or as `revision:path`; `None` for one that
@@ -73,48 +73,48 @@ class Objects(AbstractContextManager["Objects"]):
         if "\n" in name or not name:
             return None
         with self._turn:
-            size = self._size(name)
+            size = self._read_size(name)
             return None if size is None else self._content(name, size)
 
     def tree(self, revision: str) -> "CommitTree":
         """Return the files of a commit, or of a tree. Raises `HarnessError`."""
-        lines = listed(self._repository, revision, "--long")
-        return CommitTree(objects=self, blobs=dict(filter(None, map(_file, lines))))
+        lines = list_entries(self._repository, revision, "--long")
+        return CommitTree(objects=self, blobs=dict(filter(None, map(_parse_file, lines))))
 
-    def files_with(self, revision: str, terms: Collection[str]) -> frozenset[str]:
+    def find_files(self, revision: str, terms: Collection[str]) -> frozenset[str]:
         """Return the paths of the text files of a commit in which one of the terms stands as a
         whole word."""
         patterns = (part for term in sorted(terms) for part in ("-e", term))
         options = ("-I", "-l", "-z", "-w", "-F", "--no-textconv")
-        listed = git_output(self._repository, "grep", *options, *patterns, revision, "--") or b""
-        names = listed.decode("utf-8", "surrogateescape").split("\0")
+        listing = git_output(self._repository, "grep", *options, *patterns, revision, "--") or b""
+        names = listing.decode("utf-8", "surrogateescape").split("\0")
         return frozenset(name.removeprefix(f"{revision}:") for name in names if name)
 
-    def _size(self, name: str) -> int | None:
-        about = self._asked(f"info {name}").split(" ")
-        if len(about) != 3 or about[1] != "blob" or int(about[2]) > LARGEST:
+    def _read_size(self, name: str) -> int | None:
+        fields = self._ask(f"info {name}").split(" ")
+        if len(fields) != 3 or fields[1] != "blob" or int(fields[2]) > LARGEST:
             return None
-        return int(about[2])
+        return int(fields[2])
 
     def _content(self, name: str, size: int) -> bytes:
-        self._asked(f"contents {name}")
+        self._ask(f"contents {name}")
         content = self._stdout.read(size + 1)
         if len(content) != size + 1:
-            raise self._lost()
+            raise self._build_error()
         return content[:-1]
 
-    def _asked(self, command: str) -> str:
+    def _ask(self, command: str) -> str:
         try:
             self._stdin.write(command.encode("utf-8", "surrogateescape") + b"\n")
             self._stdin.flush()
         except OSError as error:
-            raise self._lost() from error
+            raise self._build_error() from error
         line = self._stdout.readline()
         if not line:
-            raise self._lost()
+            raise self._build_error()
         return line.removesuffix(b"\n").decode("utf-8", "replace")
 
-    def _lost(self) -> HarnessError:
+    def _build_error(self) -> HarnessError:
         return HarnessError(f"git ended while it read {self._repository}; see that it is whole")
 
     @property
@@ -142,7 +142,7 @@ class CommitTree:
 
     objects: Objects
     blobs: dict[str, Blob]
-    """By path."""
+    """Blobs by path."""
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -157,7 +157,7 @@ class CommitTree:
         return None if blob is None else self.objects.blob(blob.hash)
 
 
-def attributes_of(
+def read_attributes(
     repository: Path, commit: str, paths: Iterable[str], names: Iterable[str]
 ) -> Mapping[str, Mapping[str, bool]]:
     """Return for each path those of the attributes that are set, or unset, by name. Raises
@@ -166,8 +166,8 @@ def attributes_of(
     with temporary() as folder:
         index = {"GIT_INDEX_FILE": str(folder / "index")}  # git looks at no commit itself
         _run(repository, index, b"", "read-tree", commit)
-        asked = ("check-attr", "--cached", "--stdin", "-z", *names)
-        fields = _run(repository, index, feed, *asked).split(b"\0")
+        arguments = ("check-attr", "--cached", "--stdin", "-z", *names)
+        fields = _run(repository, index, feed, *arguments).split(b"\0")
     declared: dict[str, dict[str, bool]] = {}
     for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
         if value in _VALUES:
@@ -190,11 +190,11 @@ def _run(repository: Path, index: Mapping[str, str], feed: bytes, *arguments: st
     return done.stdout
 
 
-def listed(
-    repository: Path, revision: str, *options: str, most: int = MOST_LISTED
+def list_entries(
+    repository: Path, revision: str, *options: str, max_bytes: int = MOST_LISTED
 ) -> Iterator[bytes]:
     """Yield the entries of a commit, or of a tree, with all that is in its folders. Raises
-    `HarnessError`, also for more than `most` bytes."""
+    `HarnessError`, also for more than `max_bytes`."""
     with subprocess.Popen(
         [*git_command(), "ls-tree", "-r", "-z", *options, revision],
         cwd=repository,
@@ -203,15 +203,16 @@ def listed(
         stderr=subprocess.DEVNULL,
     ) as process:
         assert process.stdout
-        rest, size = b"", 0
+        remaining, size = b"", 0
         while piece := process.stdout.read(_PIECE):
             size += len(piece)
-            if size > most:
+            if size > max_bytes:
                 process.kill()
                 raise HarnessError(
-                    f"{revision} lists more than {most / 2**20:g} MiB of names; name another commit"
+                    f"{revision} lists more than {max_bytes / 2**20:g} MiB of names; "
+                    "name another commit"
                 )
-            *entries, rest = (rest + piece).split(b"\0")
+            *entries, remaining = (remaining + piece).split(b"\0")
             yield from entries
     if process.returncode != 0:
         raise HarnessError(f"git cannot list the files of {revision} in {repository}")
@@ -242,10 +243,10 @@ def git_surroundings() -> dict[str, str]:
     return {**small_environment(os.environ), **ENVIRONMENT}
 
 
-def _file(entry: bytes) -> tuple[str, Blob] | None:
+def _parse_file(entry: bytes) -> tuple[str, Blob] | None:
     """Read an entry of `git ls-tree --long`; `None` for links and submodules."""
-    about, _, name = entry.partition(b"\t")
-    if not about.startswith((b"100644 ", b"100755 ")):
+    header, _, name = entry.partition(b"\t")
+    if not header.startswith((b"100644 ", b"100755 ")):
         return None
-    _, _, hash, size = about.split()
+    _, _, hash, size = header.split()
     return name.decode("utf-8", "surrogateescape"), Blob(hash.decode(), int(size))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from swarm_bench.core.session.experiment import Repository
 
-NAMED = 5
+MAX_NAMED = 5
 """Names that a sentence has at most."""
-LISTED = 1_000
+MAX_STORED = 1_000
 """Names that are stored at most."""
 
 
@@ -23,21 +23,27 @@ class Omissions:
     def __add__(self, other: "Omissions") -> "Omissions":
         return Omissions(
             sentences=(*self.sentences, *other.sentences),
-            names=(*self.names, *other.names)[:LISTED],
+            names=(*self.names, *other.names)[:MAX_STORED],
         )
 
 
-def omission(
-    names: Sequence[bytes], what: str, how: str = "", *, was: str = "omitted"
+def describe_omission(
+    names: Sequence[bytes], noun: str, how: str = "", *, was: str = "omitted"
 ) -> Omissions:
-    """Describe the omission of files; `what` is one of them, `how` how to copy them anyway, `was`
+    """Describe the omission of files; `noun` is one of them, `how` how to copy them anyway, `was`
     what became of them."""
     if not names:
         return Omissions()
-    named = tuple(map(shown, names[:LISTED]))
-    more = [f"and {len(names) - NAMED} more, see experiment.json"] if len(names) > NAMED else []
-    listed = ", ".join([*named[:NAMED], *more])
-    return Omissions(sentences=(f"{amount_of(names, what)} {was} ({listed}){how}",), names=named)
+    stored = tuple(map(decode_path, names[:MAX_STORED]))
+    remaining = (
+        [f"and {len(names) - MAX_NAMED} more, see experiment.json"]
+        if len(names) > MAX_NAMED
+        else []
+    )
+    clause = ", ".join([*stored[:MAX_NAMED], *remaining])
+    return Omissions(
+        sentences=(f"{describe_amount(names, noun)} {was} ({clause}){how}",), names=stored
+    )
 
 
 def sentences_on(repository: Repository) -> tuple[str, ...]:
@@ -48,18 +54,18 @@ def sentences_on(repository: Repository) -> tuple[str, ...]:
 def sentences_on_answers(repository: Repository) -> tuple[str, ...]:
     """Say which files with answer keys are in no clone, if there are any."""
     names = [os.fsencode(name) for name in repository.answers or ()]
-    return omission(names, "file with answer keys", was="in no clone").sentences
+    return describe_omission(names, "file with answer keys", was="in no clone").sentences
 
 
-def amount_of(names: Sequence[bytes], what: str) -> str:
+def describe_amount(names: Sequence[bytes], noun_phrase: str) -> str:
     """Write `1 file is`, or `3 files of that kind are`."""
-    noun, _, rest = what.partition(" ")
+    noun, _, suffix = noun_phrase.partition(" ")
     if len(names) == 1:
-        return f"1 {what} is"
-    plural = f"{noun}s {rest}" if noun in ("file", "place", "checkout") else f"{what}s"
+        return f"1 {noun_phrase} is"
+    plural = f"{noun}s {suffix}" if noun in ("file", "place", "checkout") else f"{noun_phrase}s"
     return f"{len(names)} {plural} are"
 
 
-def shown(name: bytes) -> str:
+def decode_path(name: bytes) -> str:
     """Write a path as text that can be stored."""
     return os.fsdecode(name).encode("utf-8", "replace").decode()

@@ -12,17 +12,21 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot, take_commit
 
 
 @asynccontextmanager
-async def snapshot_at(own: Snapshot, commit: str | None, work: Path) -> AsyncIterator[Snapshot]:
-    """Copy the repository at a commit into the work folder for the block; the session's `own` copy
+async def open_snapshot(
+    session_copy: Snapshot, commit: str | None, work: Path
+) -> AsyncIterator[Snapshot]:
+    """Copy the repository at a commit into the work folder for the block; the copy of the session
     serves where it is that one. Raises `HarnessError`."""
-    if commit is None or commit == own.repository.clean_commit:
-        yield own
+    if commit is None or commit == session_copy.repository.clean_commit:
+        yield session_copy
         return
     target = work / "commit.git"
     try:
         await anyio.to_thread.run_sync(remove, target)
         try:
-            snapshot = await take_commit(Path(own.repository.path), target, commit, own.withheld)
+            snapshot = await take_commit(
+                Path(session_copy.repository.path), target, commit, session_copy.excluded
+            )
         except UsageError as error:
             raise HarnessError(str(error)) from error
         yield snapshot

@@ -32,9 +32,9 @@ _BEGINNINGS = (
     *(b"gitdir: ", b"# v2 git bundle", b"# v3 git bundle", b"PACK\0\0\0"),
     *(b"HG10", b"HG20", b"SVN-fs-dump-format-version:"),
 )
-"""Of files that hold history, or lead git to it."""
+"""Names of files that hold history, or lead git to it."""
 _CONTENTS = re.compile(rb"SQLite format 3\0.{52}\x0f\x05\x51|head\s+[\d.]+;\s", re.DOTALL)
-"""Of files of Fossil, a database that says so at a fixed place, and of RCS."""
+"""Beginnings of files of Fossil, a database that says so at a fixed place, and of RCS."""
 BEGINNING = 72
 """Bytes of a file that tell what it is."""
 
@@ -43,11 +43,11 @@ def is_store(path: Path, names: Collection[str]) -> bool:
     """Tell whether a folder, in which there are these names, holds history."""
     if path.name.lower() in _NAMES:
         return True
-    every = frozenset(names)
-    if any(sign <= every for sign in _SIGNS) or any(map(_PACK.fullmatch, every)):
+    all_names = frozenset(names)
+    if any(sign <= all_names for sign in _SIGNS) or any(map(_PACK.fullmatch, all_names)):
         return True
-    shards = filter(_SHARD.fullmatch, sorted(every))
-    return any(_LOOSE.fullmatch(name) for shard in shards for name in _listed(path / shard))
+    shards = filter(_SHARD.fullmatch, sorted(all_names))
+    return any(_LOOSE.fullmatch(name) for shard in shards for name in _list_names(path / shard))
 
 
 def holds_history(beginning: bytes) -> bool:
@@ -62,24 +62,24 @@ class Stores:
         self._root = root
         self._highest = dict[Path, Path | None]()
 
-    def around(self, path: Path) -> Path | None:
+    def find_enclosing(self, path: Path) -> Path | None:
         """Return the highest one that is a folder, or that it lies in; those that the root lies in
         do not count for what lies in it."""
         if path in self._highest:
             return self._highest[path]
         is_highest = path in (self._root, path.parent)
-        above = None if is_highest else self.around(path.parent)
-        here = path != self._root and is_store(path, _listed(path))
-        self._highest[path] = above or (path if here else None)
+        outer = None if is_highest else self.find_enclosing(path.parent)
+        is_own_store = path != self._root and is_store(path, _list_names(path))
+        self._highest[path] = outer or (path if is_own_store else None)
         return self._highest[path]
 
     def is_behind(self, link: Path) -> bool:
         """Tell whether a link leads to one, or into one."""
-        return self.around(Path(os.path.realpath(link))) is not None
+        return self.find_enclosing(Path(os.path.realpath(link))) is not None
 
 
-def _listed(folder: Path) -> list[str]:
+def _list_names(folder: Path) -> list[str]:
     """List the names in a folder; none when it cannot be read."""
     with suppress(OSError):
-        return [each.name for each in folder.iterdir()]
+        return [child.name for child in folder.iterdir()]
     return []

@@ -9,10 +9,10 @@ from swarm_bench.runtime.workspaces.git import git
 
 async def write_tree(repo: Path, target: Path, names: Sequence[bytes]) -> str:
     """Put files of `repo` into the repository `target`. Returns their tree."""
-    here = _own_index(target, repo)
+    variables = _own_index(target, repo)
     feed = b"".join(name + b"\0" for name in names)
-    await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=here, feed=feed)
-    tree = (await git("write-tree", cwd=repo, env=here)).decode().strip()
+    await git("update-index", "-z", "--add", "--stdin", cwd=repo, env=variables, feed=feed)
+    tree = (await git("write-tree", cwd=repo, env=variables)).decode().strip()
     (target / "snapshot-index").unlink(missing_ok=True)
     return tree
 
@@ -26,50 +26,52 @@ def _own_index(target: Path, files: Path) -> dict[str, str]:
     }
 
 
-async def without_index(target: Path, tree: str) -> str:
+async def drop_index(target: Path, tree: str) -> str:
     """Make the tree without canopy's index, if that is committed."""
-    return await _without(target, tree, lambda name, _: INDEX in name.split(b"/"))
+    return await _drop_entries(target, tree, lambda name, _: INDEX in name.split(b"/"))
 
 
-async def without_blobs(target: Path, tree: str, hashes: frozenset[str]) -> str:
+async def drop_blobs(target: Path, tree: str, hashes: frozenset[str]) -> str:
     """Make the tree without the files and links whose content has one of these hashes."""
     if not hashes:
         return tree
-    return await _without(target, tree, lambda _, hash: hash in hashes)
+    return await _drop_entries(target, tree, lambda _, hash: hash in hashes)
 
 
 async def paths_of(target: Path, tree: str, hashes: frozenset[str]) -> list[bytes]:
     """List the paths of what has one of these hashes."""
-    return [name for name, hash in await _listed(target, tree) if hash in hashes]
+    return [name for name, hash in await _list_entries(target, tree) if hash in hashes]
 
 
-async def _without(target: Path, tree: str, is_omitted: Callable[[bytes, str], bool]) -> str:
-    omitted = [name for name, hash in await _listed(target, tree) if is_omitted(name, hash)]
+async def _drop_entries(target: Path, tree: str, is_omitted: Callable[[bytes, str], bool]) -> str:
+    omitted = [name for name, hash in await _list_entries(target, tree) if is_omitted(name, hash)]
     if not omitted:
         return tree
-    here = _own_index(target, target)
-    await git("read-tree", tree, cwd=target, env=here)
+    variables = _own_index(target, target)
+    await git("read-tree", tree, cwd=target, env=variables)
     feed = b"".join(name + b"\0" for name in omitted)
-    await git("update-index", "-z", "--force-remove", "--stdin", cwd=target, env=here, feed=feed)
-    rest = (await git("write-tree", cwd=target, env=here)).decode().strip()
+    await git(
+        "update-index", "-z", "--force-remove", "--stdin", cwd=target, env=variables, feed=feed
+    )
+    new_tree = (await git("write-tree", cwd=target, env=variables)).decode().strip()
     (target / "snapshot-index").unlink(missing_ok=True)
-    return rest
+    return new_tree
 
 
-async def _listed(target: Path, tree: str) -> list[tuple[bytes, str]]:
+async def _list_entries(target: Path, tree: str) -> list[tuple[bytes, str]]:
     """List the paths in a tree with git's hashes of what is there."""
-    listed = await git("ls-tree", "-r", "-z", tree, cwd=target)
-    entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry)
-    return [(name, about.split()[2].decode()) for about, _, name in entries]
+    listing = await git("ls-tree", "-r", "-z", tree, cwd=target)
+    entries = (entry.partition(b"\t") for entry in listing.split(b"\0") if entry)
+    return [(name, header.split()[2].decode()) for header, _, name in entries]
 
 
-async def contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
+async def list_contents(target: Path, tree: str) -> tuple[frozenset[str], int]:
     """List the paths of the files of a tree, and sum up their bytes."""
-    listed = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
+    listing = await git("ls-tree", "-r", "-z", "--long", tree, cwd=target)
     files, size = set[str](), 0
-    for entry in filter(None, listed.split(b"\0")):
-        about, _, name = entry.partition(b"\t")
-        _, kind, _, length = about.split()
+    for entry in filter(None, listing.split(b"\0")):
+        header, _, name = entry.partition(b"\t")
+        _, kind, _, length = header.split()
         if kind == b"blob":  # a submodule is only a commit's name here
             files.add(name.decode("utf-8", "replace"))
             size += int(length)

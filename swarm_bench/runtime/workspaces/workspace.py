@@ -17,19 +17,24 @@ import anyio
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
-from swarm_bench.runtime.untrusted import folder
+from swarm_bench.runtime.untrusted import open_folder
 from swarm_bench.runtime.workspaces.checkout import commit_of
-from swarm_bench.runtime.workspaces.content import changed, refuse_patterns, uncommitted, walked
+from swarm_bench.runtime.workspaces.content import (
+    list_uncommitted,
+    refuse_patterns,
+    select_changed,
+    select_folder,
+)
 from swarm_bench.runtime.workspaces.git import git, try_git
-from swarm_bench.runtime.workspaces.lacking import refuse_lacking
+from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
 from swarm_bench.runtime.workspaces.omissions import Omissions
 from swarm_bench.runtime.workspaces.private_copy import (
     digest_of,
-    fixed,
     pushed_objects,
+    select_fixed,
     sizes_of,
 )
-from swarm_bench.runtime.workspaces.trees import contents, without_blobs, without_index, write_tree
+from swarm_bench.runtime.workspaces.trees import drop_blobs, drop_index, list_contents, write_tree
 
 SNAPSHOT = "snapshot.git"
 """Name of the session's own, in its work folder."""
@@ -54,7 +59,7 @@ class Snapshot:
     """The hash of its object files: git believes a file that says it is another's content."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each of its files."""
-    withheld: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
     """Git's hashes of the files that neither it nor a copy of another commit has."""
 
 
@@ -64,7 +69,7 @@ async def take_snapshot(
     *,
     dirty: bool,
     include: Sequence[str] = (),
-    named: bool = False,
+    is_named: bool = False,
     tasks: Path | None = None,
 ) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
@@ -72,7 +77,7 @@ async def take_snapshot(
     A git checkout gives its HEAD, and its uncommitted changes too if `dirty`; a plain folder gives
     all its files but those in folders that ignore themselves. Files that hold keys and very large
     ones are not taken but with a commit, or if they match one of the patterns to `include`. A very
-    large plain folder is only taken if the user `named` it. Canopy's index is omitted, and so are
+    large plain folder is only taken if the user named it. Canopy's index is omitted, and so are
     sessions that are not committed: they hold answers. The file of the `tasks` is no change of a
     checkout. Raises `UsageError` when there is nothing.
     """
@@ -81,45 +86,50 @@ async def take_snapshot(
     await _init(target, await _object_format(repo))
     if commit is not None and not dirty:
         refuse_patterns(include, repo)
-        await anyio.to_thread.run_sync(refuse_lacking, repo, ["HEAD"])
-        tree, omissions = await _fetch(repo, target, "HEAD"), await uncommitted(repo, target, tasks)
+        await anyio.to_thread.run_sync(refuse_missing_objects, repo, ["HEAD"])
+        tree, omissions = (
+            await _fetch(repo, target, "HEAD"),
+            await list_uncommitted(repo, target, tasks),
+        )
     else:
-        looking = partial(walked, repo, include, named=named)
-        taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
-        tree, omissions = await write_tree(repo, target, taken.names), taken.omissions
-    repository = await _described(
+        select = partial(select_folder, repo, include, is_named=is_named)
+        selection = await (
+            select_changed(repo, include) if commit else anyio.to_thread.run_sync(select)
+        )
+        tree, omissions = await write_tree(repo, target, selection.names), selection.omissions
+    repository = await _describe(
         repo, target, tree, commit=commit, dirty=bool(dirty and commit), omissions=omissions
     )
-    return await _filled(target, repository, frozenset())
+    return await _commit_files(target, repository, frozenset())
 
 
 async def take_commit(
-    repo: Path, target: Path, commit: str, withheld: frozenset[str] = frozenset()
+    repo: Path, target: Path, commit: str, excluded: frozenset[str] = frozenset()
 ) -> Snapshot:
     """Copy any commit of a checkout into a new bare repository at `target`, without the files of
-    the hashes `withheld`, and nothing else. Raises `UsageError` when it holds no files, and
+    the hashes `excluded`, and nothing else. Raises `UsageError` when it holds no files, and
     `HarnessError` when it is not there."""
     repo, target = repo.resolve(), target.absolute()
     await _init(target, await _object_format(repo))
     tree = await _fetch(repo, target, commit)
-    repository = await _described(
+    repository = await _describe(
         repo, target, tree, commit=commit, dirty=False, omissions=Omissions()
     )
-    return await _filled(target, repository, withheld)
+    return await _commit_files(target, repository, excluded)
 
 
-async def without_files(snapshot: Snapshot, withheld: frozenset[str]) -> Snapshot:
+async def remove_files(snapshot: Snapshot, excluded: frozenset[str]) -> Snapshot:
     """Take the files of these hashes out of a snapshot, also out of its objects. Raises
     `UsageError` when nothing is left."""
-    return await _filled(snapshot.path, snapshot.repository, withheld)
+    return await _commit_files(snapshot.path, snapshot.repository, excluded)
 
 
-async def _described(
+async def _describe(
     repo: Path, target: Path, tree: str, *, commit: str | None, dirty: bool, omissions: Omissions
 ) -> Repository:
     """Describe what was copied as a tree into the repository `target`; the files are counted when
     they are committed."""
-    tree = await without_index(target, tree)
+    tree = await drop_index(target, tree)
     return Repository(
         path=str(repo),
         kind="folder" if commit is None else "git",
@@ -133,23 +143,23 @@ async def _described(
     )
 
 
-async def _filled(target: Path, repository: Repository, withheld: frozenset[str]) -> Snapshot:
+async def _commit_files(target: Path, repository: Repository, excluded: frozenset[str]) -> Snapshot:
     """Commit a tree that was copied into the repository `target`."""
-    tree = await without_blobs(target, repository.tree, withheld)
-    files, size = await contents(target, tree)
+    tree = await drop_blobs(target, repository.tree, excluded)
+    files, size = await list_contents(target, tree)
     if not files:
-        beside = " but files with answer keys" if tree != repository.tree else ""
+        exception = " but files with answer keys" if tree != repository.tree else ""
         raise UsageError(
-            f"{repository.path} holds no files{beside}; there is nothing for agents to work on"
+            f"{repository.path} holds no files{exception}; there is nothing for agents to work on"
         )
     snapshot = Snapshot(
         path=target,
         repository=repository.model_copy(update={"files": len(files), "bytes": size}),
         files=files,
-        commit=await _committed(target, tree),
-        withheld=withheld,
+        commit=await _commit_tree(target, tree),
+        excluded=excluded,
     )
-    return await anyio.to_thread.run_sync(_with_objects, snapshot)
+    return await anyio.to_thread.run_sync(_add_objects, snapshot)
 
 
 @asynccontextmanager
@@ -162,14 +172,14 @@ async def clone(snapshot: Snapshot, path: Path, *, keep: Path | None) -> AsyncIt
     """
     fresh = path.parent / f".{os.urandom(8).hex()}"
     try:
-        with store_errors(path), folder(path.parent, make=True):
+        with store_errors(path), open_folder(path.parent, make=True):
             pass  # no link is on the way
         try:
             with anyio.fail_after(LONGEST_CLONING):
                 await _check_unchanged(snapshot)
                 await _clone(snapshot, fresh)
         except TimeoutError as error:
-            raise _changed(snapshot) from error
+            raise _build_change_error(snapshot) from error
         await _check_content(snapshot, fresh)
         await anyio.to_thread.run_sync(_put, fresh, path)
         yield path
@@ -202,15 +212,15 @@ async def _clone(snapshot: Snapshot, fresh: Path) -> None:
 
 async def _check_unchanged(snapshot: Snapshot) -> None:
     """Restore a snapshot into which an agent pushed: later clones would show what it did."""
-    own, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
+    expected, target = f"{snapshot.commit} refs/heads/{BRANCH}", snapshot.path
     sizes = await anyio.to_thread.run_sync(sizes_of, target)
     # Git would wait for a pipe, and other files could lead it to another repository.
-    if sizes is None or fixed(sizes) != fixed(snapshot.sizes):
-        raise _changed(snapshot)
-    listed = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
-    if listed.decode("utf-8", "replace").split("\n")[:-1] == [own]:
+    if sizes is None or select_fixed(sizes) != select_fixed(snapshot.sizes):
+        raise _build_change_error(snapshot)
+    listing = await git("for-each-ref", "--format=%(objectname) %(refname)", cwd=target)
+    if listing.decode("utf-8", "replace").split("\n")[:-1] == [expected]:
         if pushed_objects(sizes) != pushed_objects(snapshot.sizes):
-            raise _changed(snapshot)
+            raise _build_change_error(snapshot)
         return
     for path in (target / "packed-refs", target / "refs"):
         await anyio.to_thread.run_sync(remove, path)
@@ -227,17 +237,17 @@ async def _check_content(snapshot: Snapshot, fresh: Path) -> None:
     head = (await git("rev-parse", "HEAD", cwd=fresh)).decode().strip()
     objects = await anyio.to_thread.run_sync(digest_of, fresh / ".git" / "objects")
     if (head, objects) != (snapshot.commit, snapshot.objects):
-        raise _changed(snapshot)
+        raise _build_change_error(snapshot)
 
 
-def _changed(snapshot: Snapshot) -> HarnessError:
+def _build_change_error(snapshot: Snapshot) -> HarnessError:
     return HarnessError(
         f"The private copy of the repository in {snapshot.path} was changed since the session "
         "began, probably by an agent; continue with --continue, which makes a new one"
     )
 
 
-def _with_objects(snapshot: Snapshot) -> Snapshot:
+def _add_objects(snapshot: Snapshot) -> Snapshot:
     digest, sizes = digest_of(snapshot.path / "objects"), sizes_of(snapshot.path)
     return replace(snapshot, objects=digest, sizes=sizes or {})
 
@@ -275,9 +285,9 @@ async def _object_format(repo: Path) -> str:
     return answer.stdout.decode().strip() or "sha1"
 
 
-async def _committed(target: Path, tree: str) -> str:
-    made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
-    await git("update-ref", f"refs/heads/{BRANCH}", commit := made.decode().strip(), cwd=target)
+async def _commit_tree(target: Path, tree: str) -> str:
+    printed = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
+    await git("update-ref", f"refs/heads/{BRANCH}", commit := printed.decode().strip(), cwd=target)
     await _pack(target)
     return commit
 

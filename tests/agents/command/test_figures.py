@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.agents.command.figures import Printed, as_count, as_dollars, as_milliseconds
-from swarm_bench.agents.reading.json_lines import count_of
+from swarm_bench.agents.command.figures import Printed, read_count, read_dollars, read_milliseconds
+from swarm_bench.agents.reading.json_lines import as_count
 from tests.agents.command.command_files import agent, read
 
 
@@ -24,7 +24,7 @@ from tests.agents.command.command_files import agent, read
     ],
 )  # fmt: skip
 def test_a_count(text: str, count: float | None) -> None:
-    assert count_of(as_count(Printed(value=text))) == count
+    assert as_count(read_count(Printed(value=text))) == count
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_count(text: str, count: float | None) -> None:
     ],
 )  # fmt: skip
 def test_a_cost(text: str, cost: float | None) -> None:
-    assert as_dollars(Printed(value=text)) == cost
+    assert read_dollars(Printed(value=text)) == cost
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_cost(text: str, cost: float | None) -> None:
     ],
 )  # fmt: skip
 def test_a_time(text: str, milliseconds: float | None) -> None:
-    time = as_milliseconds(Printed(value=text))
+    time = read_milliseconds(Printed(value=text))
     assert time == (None if milliseconds is None else pytest.approx(milliseconds))
 
 
@@ -146,10 +146,10 @@ def test_a_unit_that_nobody_knows_makes_a_figure_none(
 )
 def test_a_number_in_groups_is_read_right_or_not_at_all(number: int, separator: str) -> None:
     printed = f"{number:,}".replace(",", separator)
-    assert as_count(Printed(value=printed)) in (number, None)
-    assert as_count(Printed(value=str(number))) == number
+    assert read_count(Printed(value=printed)) in (number, None)
+    assert read_count(Printed(value=str(number))) == number
 
 
 @given(st.decimals(min_value=0, max_value=10**6, places=2), st.sampled_from([".", ","]))
 def test_a_fraction_is_read_right(number: Any, point: str) -> None:
-    assert as_dollars(Printed(value=str(number).replace(".", point))) == float(number)
+    assert read_dollars(Printed(value=str(number).replace(".", point))) == float(number)

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.agents.reading.api_errors import api_error, reason_of, refused_before
+from swarm_bench.agents.reading.api_errors import api_error, find_reason, refused_before
 from swarm_bench.core.status import Cause
 
 
@@ -59,4 +59,4 @@ def test_the_last_error_of_a_log_is_the_provider_s_or_none(log: str, cause: Caus
 
 
 def test_a_server_of_tools_is_no_provider() -> None:
-    assert reason_of("MCP error -32001: Request timed out") is Cause.ERROR_RESULT
+    assert find_reason("MCP error -32001: Request timed out") is Cause.ERROR_RESULT

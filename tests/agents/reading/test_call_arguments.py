@@ -47,11 +47,11 @@ def _opencode() -> list[dict[str, Any]]:
 
 
 CASES: dict[str, tuple[Callable[[AgentExit], Outcome], list[dict[str, Any]]]] = {
-    "claude": (_claude_stream.outcome_of, _claude("Bash", "Read")),
-    "qwen": (_qwen_stream.outcome_of, _claude("run_shell_command", "read_file")),
-    "codex": (_codex_stream.outcome_of, _codex()),
-    "gemini": (_gemini_stream.outcome_of, _gemini()),
-    "opencode": (_opencode_stream.outcome_of, _opencode()),
+    "claude": (_claude_stream.read_outcome, _claude("Bash", "Read")),
+    "qwen": (_qwen_stream.read_outcome, _claude("run_shell_command", "read_file")),
+    "codex": (_codex_stream.read_outcome, _codex()),
+    "gemini": (_gemini_stream.read_outcome, _gemini()),
+    "opencode": (_opencode_stream.read_outcome, _opencode()),
 }
 
 
@@ -69,11 +69,11 @@ def test_commands_and_paths_are_handed_over(name: str, tmp_path: Path) -> None:
 def test_what_is_looked_at_is_bounded() -> None:
     commands = Commands()
     for number in range(MAX_ENTRIES + 10):
-        commands.ask("Bash", {"command": f"{number} " + "x" * 2 * MAX_LENGTH})
-    commands.ask("shell", {"command": ["sh", "-c", "a b"]})
+        commands.add_call("Bash", {"command": f"{number} " + "x" * 2 * MAX_LENGTH})
+    commands.add_call("shell", {"command": ["sh", "-c", "a b"]})
     lines = commands.outcome_fields(True)["commands"]
     assert (len(lines), max(map(len, lines))) == (MAX_ENTRIES, MAX_LENGTH)
     assert commands.outcome_fields(False) == {}
     words = Commands()
-    words.ask("shell", {"command": ["sh", "-c", "a b"]})
+    words.add_call("shell", {"command": ["sh", "-c", "a b"]})
     assert words.outcome_fields(True)["commands"] == ("sh -c 'a b'",)

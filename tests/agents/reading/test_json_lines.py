@@ -9,8 +9,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from swarm_bench.agents.reading.json_lines import documents, events_in, in_text, objects
-from swarm_bench.agents.reading.terminal import plain, plain_text
+from swarm_bench.agents.reading.json_lines import (
+    events_in,
+    parse_documents,
+    parse_objects,
+    read_objects,
+)
+from swarm_bench.agents.reading.terminal import plain_text, strip_formatting
 
 FIRST: dict[str, Any] = {"type": "start", "tools": ["grep"], "note": "a [b] {c} é"}
 LAST: dict[str, Any] = {"type": "end", "answer": "In `src/[id].py`: {x: 1}"}
@@ -58,7 +63,7 @@ ends = st.sampled_from(["\n", "\r\n"])
 
 
 def read(text: str) -> list[Any]:
-    return [item.value for item in in_text(text.encode())]
+    return [item.value for item in parse_objects(text.encode())]
 
 
 @pytest.mark.parametrize("mark", MARKS)
@@ -78,17 +83,17 @@ def test_one_document_is_taken_from_between_other_lines(
     assume(not read("\n".join(before)) and not read("\n".join(between)))
     body = json.dumps(LAST, indent=2).replace("\n", end)
     printed = end.join([*before, f"{mark}{body}\x1b[0m", *between, ""]).encode()
-    assert documents(printed) == [LAST]
+    assert parse_documents(printed) == [LAST]
     assert read(printed.decode())[-1] == LAST
 
 
 def test_several_documents_are_several() -> None:
-    assert documents(b'{"a": 1}\nthen\n{"b": 2}\n') == [{"a": 1}, {"b": 2}]
-    assert documents(b'{"a": 1}{"b": 2}') == [{"a": 1}, {"b": 2}]
-    assert documents(b'[1]\n["x"]\n{"b": [2]}\n') == [{"b": [2]}]
-    assert documents(b'log\n["src/a.py"]\n') == [["src/a.py"]]
-    assert documents(b'log {"a": 1}\n{"a": 1} log\nlog\n') == []
-    assert documents(b"7") == [7]
+    assert parse_documents(b'{"a": 1}\nthen\n{"b": 2}\n') == [{"a": 1}, {"b": 2}]
+    assert parse_documents(b'{"a": 1}{"b": 2}') == [{"a": 1}, {"b": 2}]
+    assert parse_documents(b'[1]\n["x"]\n{"b": [2]}\n') == [{"b": [2]}]
+    assert parse_documents(b'log\n["src/a.py"]\n') == [["src/a.py"]]
+    assert parse_documents(b'log {"a": 1}\n{"a": 1} log\nlog\n') == []
+    assert parse_documents(b"7") == [7]
 
 
 def test_objects_in_sequence_in_an_array_and_over_lines() -> None:
@@ -117,15 +122,15 @@ def test_colours_inside_of_json_are_no_part_of_it() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_other_encodings(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(f"log [1]\n{json.dumps(LAST)}\n".encode(encoding))
-    assert [item.value for item in objects(tmp_path / "out")] == [LAST]
+    assert [item.value for item in read_objects(tmp_path / "out")] == [LAST]
 
 
 @given(st.binary(max_size=200))
 def test_plain_text_stays_as_it_is(data: bytes) -> None:
-    once = plain(data)
+    once = strip_formatting(data)
     assert b"\x1b" not in once
     ascii_only = bytes(byte for byte in data if 32 <= byte < 127 or byte in b"\t\n\r")
-    assert plain(ascii_only) == ascii_only
+    assert strip_formatting(ascii_only) == ascii_only
 
 
 def test_a_line_that_was_written_again_is_another_one() -> None:
@@ -146,5 +151,5 @@ def test_a_line_that_was_written_again_is_another_one() -> None:
 def test_hostile_text_takes_seconds(hostile: str) -> None:
     began = time.process_time()
     read(hostile)
-    documents(hostile.encode())
+    parse_documents(hostile.encode())
     assert time.process_time() - began < 20

@@ -44,11 +44,11 @@ def retrieved(adapter: Adapter, sample: str, **values: object) -> tuple[Retrieve
 @pytest.mark.parametrize(
     ("adapter", "sample", "mention"),
     [
-        (_claude.outcome_of, "claude-code/mcp_success_stream.jsonl", "src/a.py"),
-        (_codex.outcome_of, "codex/log_mcp_success.jsonl", "src/a.py"),
-        (_gemini.outcome_of, "gemini/mcp_success_stream.jsonl", "src/a.py"),
-        (_opencode.outcome_of, "opencode/log_mcp_success.jsonl", "src/a.py"),
-        (_qwen.outcome_of, "qwen/mcp_toolsearch_stream.jsonl", "src/a.py"),
+        (_claude.read_outcome, "claude-code/mcp_success_stream.jsonl", "src/a.py"),
+        (_codex.read_outcome, "codex/log_mcp_success.jsonl", "src/a.py"),
+        (_gemini.read_outcome, "gemini/mcp_success_stream.jsonl", "src/a.py"),
+        (_opencode.read_outcome, "opencode/log_mcp_success.jsonl", "src/a.py"),
+        (_qwen.read_outcome, "qwen/mcp_toolsearch_stream.jsonl", "src/a.py"),
     ],
 )
 def test_each_program_shows_what_a_call_named(adapter: Adapter, sample: str, mention: str) -> None:
@@ -62,8 +62,8 @@ def test_each_program_shows_what_a_call_named(adapter: Adapter, sample: str, men
 @pytest.mark.parametrize(
     ("adapter", "sample"),
     [
-        (_claude.outcome_of, "claude-code/success_json.json"),
-        (_gemini.outcome_of, "gemini/success_json.json"),
+        (_claude.read_outcome, "claude-code/success_json.json"),
+        (_gemini.read_outcome, "gemini/success_json.json"),
     ],
 )
 def test_what_is_not_shown_is_missing(adapter: Adapter, sample: str) -> None:
@@ -74,14 +74,14 @@ def test_what_is_not_shown_is_missing(adapter: Adapter, sample: str) -> None:
     ("adapter", "sample", "started", "turns"),
     [
         (
-            _claude.outcome_of,
+            _claude.read_outcome,
             "claude-code/v329_max_turns3_parallel_stream.jsonl",
             "2026-11-21T02:15:30+00:00",
             [1, 1, 2, 2, 3, 3],
         ),
-        (_codex.outcome_of, "codex/log_mcp_success.jsonl", "2026-11-21T02:12:09+00:00", [1, 2]),
-        (_gemini.outcome_of, "gemini/tools_stream.jsonl", "2026-11-20T22:12:29+00:00", [1, 2]),
-        (_opencode.outcome_of, "opencode/tools.jsonl", "2026-11-20T22:16:07+00:00", [1, 2]),
+        (_codex.read_outcome, "codex/log_mcp_success.jsonl", "2026-11-21T02:12:09+00:00", [1, 2]),
+        (_gemini.read_outcome, "gemini/tools_stream.jsonl", "2026-11-20T22:12:29+00:00", [1, 2]),
+        (_opencode.read_outcome, "opencode/tools.jsonl", "2026-11-20T22:16:07+00:00", [1, 2]),
     ],
 )
 def test_turns_and_seconds(adapter: Adapter, sample: str, started: str, turns: list[int]) -> None:
@@ -95,7 +95,7 @@ def test_turns_and_seconds(adapter: Adapter, sample: str, started: str, turns: l
 
 
 def test_turns_of_a_program_whose_texts_are_events_of_their_own() -> None:
-    calls = retrieved(_qwen.outcome_of, "qwen/tools_stream.jsonl")
+    calls = retrieved(_qwen.read_outcome, "qwen/tools_stream.jsonl")
     assert [(one.turn, one.tokens, one.seconds) for one in calls][:2] == [
         (1, 35, None),
         (2, 100, None),
@@ -103,52 +103,52 @@ def test_turns_of_a_program_whose_texts_are_events_of_their_own() -> None:
 
 
 def test_the_tokens_are_those_of_the_requests_until_then() -> None:
-    codex = retrieved(_codex.outcome_of, "codex/log_mcp_success.jsonl")
+    codex = retrieved(_codex.read_outcome, "codex/log_mcp_success.jsonl")
     assert [one.tokens for one in codex] == [150, 300]
-    opencode = retrieved(_opencode.outcome_of, "opencode/tools.jsonl")
+    opencode = retrieved(_opencode.read_outcome, "opencode/tools.jsonl")
     assert opencode[0].tokens == 35
 
 
 def test_tokens_are_missing_where_one_request_has_a_placeholder() -> None:
-    calls = retrieved(_claude.outcome_of, "claude-code/mcp_success_stream.jsonl")
+    calls = retrieved(_claude.read_outcome, "claude-code/mcp_success_stream.jsonl")
     assert [(one.turn, one.tokens) for one in calls] == [(1, None)]
 
 
 def test_without_the_start_there_are_no_seconds() -> None:
-    calls = retrieved(_gemini.outcome_of, "gemini/tools_stream.jsonl")
+    calls = retrieved(_gemini.read_outcome, "gemini/tools_stream.jsonl")
     assert {one.seconds for one in calls} == {None}
 
 
 def test_calls_of_sub_agents_have_no_turn() -> None:
-    calls = retrieved(_claude.outcome_of, "claude-code/v329_subagent_in_foreground_stream.jsonl")
+    calls = retrieved(_claude.read_outcome, "claude-code/v329_subagent_in_foreground_stream.jsonl")
     assert None in {one.turn for one in calls}
 
 
 def test_a_timeline_from_before_the_start_has_no_seconds() -> None:
     now = datetime.now(UTC)
-    later = Timeline(ends={"a": now.timestamp()}, started=now + timedelta(seconds=5))
+    later = Timeline(end_times={"a": now.timestamp()}, started=now + timedelta(seconds=5))
     assert later.seconds("a") is None
 
 
 def test_the_model_s_text_replaces_the_one_for_a_person() -> None:
     retrievals = Retrievals()
-    retrievals.ask("1", "read_file", {"path": "src/a.py"})
-    retrievals.answer("1", "Read 2 lines of src/short.py")
+    retrievals.add_call("1", "read_file", {"path": "src/a.py"})
+    retrievals.add_answer("1", "Read 2 lines of src/short.py")
     calls = retrievals.all(Timeline(), {"1": "import src/b.py", "2": "src/c.py"})
     assert [one.mentions for one in calls] == [("src/a.py", "src/b.py")]
 
 
 def test_what_a_failed_call_asked_for_was_not_shown() -> None:
     retrievals = Retrievals()
-    retrievals.ask("1", "Read", {"file_path": "src/a.py"})
-    retrievals.answer("1", "No such file; did you mean src/b.py?", failed=True)
+    retrievals.add_call("1", "Read", {"file_path": "src/a.py"})
+    retrievals.add_answer("1", "No such file; did you mean src/b.py?", failed=True)
     assert [one.mentions for one in retrievals.all(Timeline())] == [("src/b.py",)]
 
 
 def test_a_call_without_a_result_put_nothing_before_the_agent() -> None:
     retrievals = Retrievals()
-    retrievals.ask("1", "Read", {"file_path": "src/a.py"})
-    retrievals.answer("2", "src/b.py")
+    retrievals.add_call("1", "Read", {"file_path": "src/a.py"})
+    retrievals.add_answer("2", "src/b.py")
     assert retrievals.all(Timeline()) == ()
 
 
@@ -179,8 +179,8 @@ def test_mentions_are_capped() -> None:
     assert mentions_in("\x1b[35msrc/a.py\x1b[0m:\x1b[32m3\x1b[0m:x") == ("src/a.py",)
     retrievals = Retrievals()
     for number in range(40):
-        retrievals.ask(str(number), "Grep", None)
-        retrievals.answer(str(number), many)
+        retrievals.add_call(str(number), "Grep", None)
+        retrievals.add_answer(str(number), many)
     calls = retrievals.all(Timeline())
     assert sum(len(one.mentions) for one in calls) == MAX_ALL_MENTIONS
 
@@ -204,11 +204,11 @@ def test_usage_up_to_a_turn() -> None:
 @pytest.mark.parametrize(
     ("adapter", "sample"),
     [
-        (_claude.outcome_of, "claude-code/mcp_success_stream.jsonl"),
-        (_codex.outcome_of, "codex/log_mcp_success.jsonl"),
-        (_gemini.outcome_of, "gemini/mcp_success_stream.jsonl"),
-        (_opencode.outcome_of, "opencode/log_mcp_success.jsonl"),
-        (_qwen.outcome_of, "qwen/mcp_toolsearch_stream.jsonl"),
+        (_claude.read_outcome, "claude-code/mcp_success_stream.jsonl"),
+        (_codex.read_outcome, "codex/log_mcp_success.jsonl"),
+        (_gemini.read_outcome, "gemini/mcp_success_stream.jsonl"),
+        (_opencode.read_outcome, "opencode/log_mcp_success.jsonl"),
+        (_qwen.read_outcome, "qwen/mcp_toolsearch_stream.jsonl"),
     ],
 )
 def test_each_program_knows_the_names_of_files(

@@ -11,7 +11,7 @@ from swarm_bench.agents.codex import stream as _codex_stream
 from swarm_bench.agents.gemini import stream as _gemini_stream
 from swarm_bench.agents.opencode import stream as _opencode_stream
 from swarm_bench.agents.qwen import stream as _qwen_stream
-from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.agents.stream_json import stream as _claude_stream
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer
 from swarm_bench.core.treatment.tool_answers import MOST_DIGESTS, ToolAnswers, by_tool
@@ -30,12 +30,12 @@ def played(adapter: Callable[[AgentExit], Outcome], sample: str) -> Outcome:
 @pytest.mark.parametrize(
     ("adapter", "sample", "tool", "number"),
     [
-        (_claude_stream.outcome_of, "claude-code/mcp_success_stream.jsonl", QUERY, 1),
-        (_codex_stream.outcome_of, "codex/mcp_success.jsonl", QUERY, 1),
-        (_codex_stream.outcome_of, "codex/log_mcp_success.jsonl", PACK, 2),
-        (_gemini_stream.outcome_of, "gemini/mcp_success_stream.jsonl", QUERY, 1),
-        (_opencode_stream.outcome_of, "opencode/log_mcp_success.jsonl", PACK, 2),
-        (_qwen_stream.outcome_of, "qwen/mcp_toolsearch_stream.jsonl", QUERY, 1),
+        (_claude_stream.read_outcome, "claude-code/mcp_success_stream.jsonl", QUERY, 1),
+        (_codex_stream.read_outcome, "codex/mcp_success.jsonl", QUERY, 1),
+        (_codex_stream.read_outcome, "codex/log_mcp_success.jsonl", PACK, 2),
+        (_gemini_stream.read_outcome, "gemini/mcp_success_stream.jsonl", QUERY, 1),
+        (_opencode_stream.read_outcome, "opencode/log_mcp_success.jsonl", PACK, 2),
+        (_qwen_stream.read_outcome, "qwen/mcp_toolsearch_stream.jsonl", QUERY, 1),
     ],
 )
 def test_each_program_shows_what_was_asked_and_answered(
@@ -74,9 +74,9 @@ CLAUDE: list[dict[str, Any]] = [
 @pytest.mark.parametrize(
     ("adapter", "events"),
     [
-        (_codex_stream.outcome_of, CODEX),
-        (_claude_stream.outcome_of, CLAUDE),
-        (_qwen_stream.outcome_of, CLAUDE),
+        (_codex_stream.read_outcome, CODEX),
+        (_claude_stream.read_outcome, CLAUDE),
+        (_qwen_stream.read_outcome, CLAUDE),
     ],
 )
 def test_structured_content_is_an_answer_that_is_not_empty(
@@ -110,8 +110,8 @@ def test_a_command_file_may_lead_to_a_whole_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("adapter", "sample"),
     [
-        (_claude_stream.outcome_of, "claude-code/success_json.json"),
-        (_gemini_stream.outcome_of, "gemini/success_json.json"),
+        (_claude_stream.read_outcome, "claude-code/success_json.json"),
+        (_gemini_stream.read_outcome, "gemini/success_json.json"),
     ],
 )
 def test_what_is_not_shown_is_missing(adapter: Callable[[AgentExit], Outcome], sample: str) -> None:
@@ -178,7 +178,7 @@ PICTURE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
     ],
 )
 def test_images_alone_are_counted_among_what_is_not_shown(content: object, images: bool) -> None:
-    counted = by_tool([answer_to(QUERY, {"query": "oars"}, content)])[QUERY]
+    counted = by_tool([digest_answer(QUERY, {"query": "oars"}, content)])[QUERY]
     assert (counted.hidden, counted.images, counted.bytes) == (1, images, 0)
 
 
@@ -193,7 +193,7 @@ def test_what_opencode_attaches_is_of_the_result(
     part = {"tool": QUERY, "state": {**state, "attachments": [{"type": "file", "mime": kind}]}}
     stream = tmp_path / "stream.jsonl"
     stream.write_text(json.dumps({"type": "tool_use", "part": part}) + "\n", encoding="utf-8")
-    outcome = played(_opencode_stream.outcome_of, str(stream))
+    outcome = played(_opencode_stream.read_outcome, str(stream))
     counted = by_tool(outcome.tool_answers or ())[QUERY]
     assert (counted.hidden, counted.images) == (1, images)
     assert [each.mentions for each in outcome.retrieved or ()] == [(output,) if output else ()]
@@ -201,7 +201,7 @@ def test_what_opencode_attaches_is_of_the_result(
 
 def same(first: tuple[Any, str], second: tuple[Any, str]) -> tuple[bool, bool]:
     """Whether two calls asked the same, and whether they got the same."""
-    one, other = (answer_to("mcp__a__b", *each) for each in (first, second))
+    one, other = (digest_answer("mcp__a__b", *each) for each in (first, second))
     return one.question == other.question, one.answer == other.answer
 
 
@@ -404,7 +404,7 @@ def test_a_file_that_was_asked_for_and_found_is_no_echo(name: str) -> None:
 )
 @pytest.mark.timeout(20)
 def test_any_text_is_compared_soon(text: str) -> None:
-    answer_to("mcp__a__b", {"q": "a " * 1000, "p": ["a", "for a"], "r": "a" * 100_000}, text)
+    digest_answer("mcp__a__b", {"q": "a " * 1000, "p": ["a", "for a"], "r": "a" * 100_000}, text)
 
 
 @pytest.mark.parametrize(
@@ -413,17 +413,17 @@ def test_any_text_is_compared_soon(text: str) -> None:
 @pytest.mark.parametrize("line", ["for " + "a " * 150 + "(", "# " + "a,a, " * 90 + "x", "'a" * 200])
 @pytest.mark.timeout(20)
 def test_questions_that_are_parts_of_others_are_found_soon(asked: list[str], line: str) -> None:
-    answer_to("mcp__a__b", {"q": asked}, f"{line}\nsrc/a.py")
+    digest_answer("mcp__a__b", {"q": asked}, f"{line}\nsrc/a.py")
 
 
 def test_the_texts_are_not_kept() -> None:
-    found = answer_to("mcp__a__b", {"q": "the secret word"}, "the secret answer")
+    found = digest_answer("mcp__a__b", {"q": "the secret word"}, "the secret answer")
     assert "secret" not in repr(found)
 
 
 @pytest.mark.parametrize("content", [None, 7, [{"type": "audio"}], {"text": "x"}])
 def test_what_is_not_text_is_counted_and_not_compared(content: object) -> None:
-    found = answer_to("mcp__a__b", {}, content)
+    found = digest_answer("mcp__a__b", {}, content)
     assert (found.answer, found.bytes, found.kind, found.question) == (None, None, None, None)
     assert by_tool([found]) == {"mcp__a__b": ToolAnswers(answers=1, hidden=1)}
 

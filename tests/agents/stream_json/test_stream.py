@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.agents.reading.tool_answers import answer_to
-from swarm_bench.agents.stream_json.stream import activity_of, outcome_of
+from swarm_bench.agents.reading.tool_answers import digest_answer
+from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, StopReason, Usage
 from swarm_bench.core.status import Cause
 
@@ -86,7 +86,7 @@ def read(
     (folder / "out").write_bytes(stdout)
     (folder / "err").write_bytes(stderr)
     end = AgentExit(returncode=code, stopped=stopped, stdout=folder / "out", stderr=folder / "err")
-    return outcome_of(end, output_is_counted=counted)
+    return read_outcome(end, output_is_counted=counted)
 
 
 RETRIEVED = tuple(
@@ -116,7 +116,7 @@ def test_a_stream_with_a_result(tmp_path: Path) -> None:
         tool_failures={"Read": 1},
         tool_unanswered={},
         tool_result_tokens={"Read": 2, "mcp__canopy__canopy_query": 1},
-        tool_answers=(answer_to("mcp__canopy__canopy_query", {"query": "auth"}, "x"),),
+        tool_answers=(digest_answer("mcp__canopy__canopy_query", {"query": "auth"}, "x"),),
         retrieved=RETRIEVED,
         commands=(),
         paths=("a.py", "b.py"),
@@ -328,7 +328,7 @@ def test_a_figure_that_is_none_is_missing(tmp_path: Path, figure: Any) -> None:
 def test_hostile_lines_are_passed_over(tmp_path: Path, line: bytes) -> None:
     assert read(tmp_path, line + b"\n" + lines(RESULT)).text == "See `a.py:1`."
     read(tmp_path, line)
-    activity_of(line)
+    read_activity(line)
 
 
 def test_texts_can_be_written_as_utf_8(tmp_path: Path) -> None:
@@ -341,13 +341,13 @@ def test_texts_can_be_written_as_utf_8(tmp_path: Path) -> None:
 
 def test_activity() -> None:
     line = lines(assistant("m1", tool_use("t1", "Read", file_path="src/a\nb.py")))
-    activity = activity_of(line)
+    activity = read_activity(line)
     assert activity is not None
     assert activity.doing == "Read src/a b.py"
     assert activity.request == "m1"
     assert activity.usage == Usage(input=10, cache_read=30, cache_create=20, output=5)
-    text = activity_of(lines(assistant("m2", {"type": "text", "text": "so"})))
+    text = read_activity(lines(assistant("m2", {"type": "text", "text": "so"})))
     assert text is not None
     assert text.doing == "writing"
-    assert activity_of(lines(INIT)) is None
-    assert activity_of(b"garbage") is None
+    assert read_activity(lines(INIT)) is None
+    assert read_activity(b"garbage") is None

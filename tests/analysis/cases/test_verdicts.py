@@ -137,7 +137,7 @@ def test_what_is_named_beforehand_is_shown_and_what_was_changed_is_said(golden: 
         concurrency=1, session="s", created_at=datetime.now(UTC), benchmark="toy", seed=0, runs=1,
         arms=("a", "b"), cases=tuple(Case(id=f"c{n}", title="c") for n in range(8)),
         order=(("a", "b"),), primary="right",
-    ).with_beforehand()  # fmt: skip
+    ).preregister()  # fmt: skip
     named = experiment.beforehand
     assert named
     assert named.is_whole
@@ -149,7 +149,7 @@ def test_what_is_named_beforehand_is_shown_and_what_was_changed_is_said(golden: 
     golden(parts(chosen))
     forged = named.model_copy(update={"primary": "words"})
     golden(parts(summary("words", ALL, ALL, beforehand=forged)))
-    fewer = named.model_copy(update={"cases": ("c0", "c1")}).sealed()
+    fewer = named.model_copy(update={"cases": ("c0", "c1")}).add_checksum()
     golden(parts(summary("right", HALF, HALF, beforehand=fewer)))
     grown = laid_out("right", HALF, HALF, beforehand=fewer)
     assert "(8 cases for 2)" in repr(grown.brief), "a terminal says it beside the verdict"

@@ -32,7 +32,7 @@ def shown(source: str = "report", **settings: Any) -> Report:
 
 
 def test_a_reader_can_recompute_the_checksum() -> None:
-    stored = json.loads(experiment().with_beforehand().model_dump_json())["beforehand"]
+    stored = json.loads(experiment().preregister().model_dump_json())["beforehand"]
     checksum = stored.pop("sha256")
     text = json.dumps(stored, sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(text.encode()).hexdigest() == checksum

@@ -57,7 +57,7 @@ def audited(**audit: Any) -> SessionData:
 
 def by_hand(data: SessionData) -> SessionData:
     """Change the margin after it was named."""
-    named = data.experiment.with_beforehand().model_dump()
+    named = data.experiment.preregister().model_dump()
     margin = {"quality_margin": {"value": 1.0, "source": "default"}}
     edited = Experiment.model_validate({**named, "settings": {**named["settings"], **margin}})
     return replace(data, experiment=edited)
@@ -167,7 +167,7 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     report = summarise(data)
     assert set(warned(selection, kind)) <= set(report.warnings)
     standing = next(it for it in report.headline.standings if it.mode == mode)
-    assert report.headline.qualified
+    assert report.headline.has_qualifications
     held = gate(selection, [Limit(kind=Kind.MAX, metric="num_turns", value=9, mode=mode)], NEAR)
     (verdict,) = held.verdicts
     other = replace(data, experiment=data.experiment.model_copy(update={"session": "other"}))
@@ -297,4 +297,4 @@ def test_a_status_may_be_the_same_in_every_call() -> None:
     trials = [make_trial("canopy", agent=at, tool_answers=same(f"q{at}", "a")) for at in (1, 2)]
     purposes = {"canopy": {FIND: "other"}}
     data = make_session(make_trial(), *trials, tool_purposes=purposes)
-    assert not summarise(data).headline.qualified
+    assert not summarise(data).headline.has_qualifications

@@ -131,7 +131,7 @@ def test_a_placebo_is_no_column_of_the_headline_and_no_tool_of_it(
     assert headline.ratios
     assert [column.mode for column in headline.ratios.columns] == ["canopy"]
     assert headline.all_used
-    assert headline.qualified
+    assert headline.has_qualifications
 
 
 def test_a_mode_is_qualified_whose_placebo_has_no_verdict(trial: Trial, session: Session) -> None:

@@ -34,7 +34,7 @@ def test_when_all_used_the_tool_nothing_qualifies_it(
     trial: Trial, session: Session, golden: Sentences
 ) -> None:
     found = headline(session(trial(), trial("canopy"), trial("canopy-service")))
-    assert not found.qualified
+    assert not found.has_qualifications
     assert found.all_used
     golden(*(f"{one.mode}: {one.treatment}" for one in found.standings))
     assert found.ratios is not None
@@ -48,7 +48,7 @@ def test_a_contaminated_reference_leaves_no_verdict(
     found = headline(data)
     golden(found.no_verdict or "")
     assert found.ratios is None
-    assert found.qualified
+    assert found.has_qualifications
     golden(*(f"{one.mode}: {one.no_verdict}" for one in found.standings))
 
 
@@ -223,7 +223,7 @@ def test_a_contradiction_qualifies_and_an_explanation_does_not(
         return headline(session(trial(), trial("canopy"), swarm("canopy", **why)))
 
     golden(*with_counters("contradict").standings[0].qualifications)
-    assert not with_counters("explained").qualified
+    assert not with_counters("explained").has_qualifications
 
 
 def test_a_start_event_that_contradicts_qualifies(
@@ -262,10 +262,10 @@ def test_a_database_that_nobody_had_reason_to_make_qualifies_nothing(
     none: dict[str, Any] = {"feedback": None}
     record = swarm("canopy", difference=none, after=none, before=none)
     found = headline(session(trial(), trial("canopy"), record))
-    assert not found.qualified
+    assert not found.has_qualifications
     assert "counters" in found.standings[-1].treatment
     broken = swarm("canopy", difference=none, after={"feedback": {"query_events": None}})
-    assert headline(session(trial(), trial("canopy"), broken)).qualified
+    assert headline(session(trial(), trial("canopy"), broken)).has_qualifications
 
 
 def test_a_server_slow_to_start_qualifies(
@@ -279,7 +279,7 @@ def test_tools_without_a_use_qualify_where_the_mode_was_not_used(
     trial: Trial, session: Session, golden: Sentences
 ) -> None:
     unusable = {"unusable_tools": ["b", "a"]}
-    assert not headline(session(trial(), trial("canopy", **unusable))).qualified
+    assert not headline(session(trial(), trial("canopy", **unusable))).has_qualifications
     golden(*standing(session(trial(), *of_canopy(trial, "unused", **unusable))).qualifications)
 
 
@@ -294,7 +294,7 @@ def test_one_server_of_several_that_was_not_connected_qualifies(
     shown: dict[str, Any], qualified: bool, trial: Trial, session: Session
 ) -> None:
     said = trial("canopy", evidence={"connected": ["other"]}, **shown)
-    assert headline(session(trial(), said)).qualified is qualified
+    assert headline(session(trial(), said)).has_qualifications is qualified
 
 
 def test_failed_trials_of_the_reference_qualify(
@@ -317,7 +317,7 @@ def test_a_server_without_counters_has_two_witnesses(
     bare = tuple(mode.model_copy(update={"probes": ()}) for mode in data.experiment.modes)
     experiment = data.experiment.model_copy(update={"modes": bare})
     found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
-    assert not found.qualified
+    assert not found.has_qualifications
     assert "transcripts alone" in found.standings[-1].treatment
 
 
@@ -332,5 +332,5 @@ def test_the_words_on_counters_are_for_each_mode(
     )
     experiment = data.experiment.model_copy(update={"modes": modes})
     found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
-    assert not found.qualified
+    assert not found.has_qualifications
     assert ["counters" in it.treatment for it in found.standings] == [True, False]

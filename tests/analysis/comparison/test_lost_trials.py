@@ -325,9 +325,9 @@ def test_a_limit_on_one_mode_counts_its_own_losses() -> None:
 
 
 def test_older_sessions_say_that_the_rule_changed(golden: Sentences) -> None:
-    named = experiment().with_beforehand().beforehand
+    named = experiment().preregister().beforehand
     assert named
-    older = named.model_copy(update={"verdict_version": None}).sealed()
+    older = named.model_copy(update={"verdict_version": None}).add_checksum()
     lost = [trials("baseline"), trials("canopy", 0.6, lost=9)]
     whole = [trials("baseline"), trials("canopy", 0.6)]
     for beforehand, records in ((older, lost), (named, lost), (older, whole)):

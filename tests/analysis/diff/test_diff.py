@@ -121,7 +121,7 @@ def test_what_else_differs_is_listed() -> None:
         versions={"swarm-bench": "9"},
     )
     listed = {
-        each.what: (each.before, each.after) for each in changes(*map(selected, (before, after)))
+        each.subject: (each.before, each.after) for each in changes(*map(selected, (before, after)))
     }
     assert listed == {
         "swarm-bench": ("none", "9"),
@@ -233,7 +233,7 @@ def test_the_quality_that_was_named_is_compared_and_a_change_of_it_listed() -> N
     rows = mode_of(compared(*both), "canopy").rows
     assert [row.metric.key for row in rows if row.role is Role.QUALITY] == ["grounded"]
     (change,) = changes(selected(session("a")), selected(session("b", settings=named)))
-    assert (change.what, change.before, change.after) == ("Quality", "none", "grounded")
+    assert (change.subject, change.before, change.after) == ("Quality", "none", "grounded")
 
 
 def test_times_of_agents_that_ran_at_once_have_too_narrow_an_interval(golden: Sentences) -> None:

@@ -2,15 +2,15 @@
 
 from swarm_bench.analysis.documents.brief import End, brief
 from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Against, Cell, Grid, Parts, Scale, Value
+from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
 
 
 def tokens(number: float | None) -> Value:
     return Value(scale=Style.WHOLE, value=number)
 
 
-def against(number: float | None) -> Against:
-    return Against(own=tokens(number), change=Value(scale=Scale.RATIO, value=number))
+def against(number: float | None) -> ComparedValue:
+    return ComparedValue(own=tokens(number), change=Value(scale=Scale.RATIO, value=number))
 
 
 def rows_of(*rows: tuple[Cell, ...], marked: frozenset[int]) -> tuple[list[Cell], frozenset[int]]:
@@ -28,7 +28,7 @@ def test_what_says_nothing_is_omitted_and_what_verdicts_are_on_comes_first() -> 
         ("recall", tokens(1), against(2)),
         ("right", tokens(5), against(6)),
         ("own time", tokens(None), against(None)),
-        ("indexing", None, Parts(style=Style.SECONDS, parts=())),
+        ("indexing", None, CombinedValue(style=Style.SECONDS, parts=())),
         ("of one mode", tokens(None), against(7)),
         ("reported", tokens(3), against(4)),
         ("primary", tokens(3), against(4)),

@@ -325,7 +325,7 @@ def test_a_ratio_must_hold_where_answers_are_judged(ratio: float, state: State) 
 
 def test_edited_settings_and_keys_are_not_passed_over(golden: Sentences) -> None:
     data = session(BASELINE, trials("canopy", 0.5))
-    named = data.experiment.with_beforehand()
+    named = data.experiment.preregister()
     whole = replace(data, experiment=named)
     assert verdict(whole).state is State.HOLDS
     assert not judged(whole).notes
@@ -350,9 +350,9 @@ def test_a_tool_that_few_used_and_runs_that_were_added_are_said(golden: Sentence
     data = session(BASELINE, some)
     assert verdict(data).state is State.HOLDS
     golden(*beside(data))
-    named = data.experiment.with_beforehand().beforehand
+    named = data.experiment.preregister().beforehand
     assert named
-    fewer = named.model_copy(update={"runs": 0}).sealed()
+    fewer = named.model_copy(update={"runs": 0}).add_checksum()
     grown = replace(data, experiment=data.experiment.model_copy(update={"beforehand": fewer}))
     assert any("extended after it began" in note for note in judged(grown).notes)
 

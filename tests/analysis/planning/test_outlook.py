@@ -149,7 +149,7 @@ def test_of_a_session_that_ends_with_its_verdict_it_says_when(golden: Sentences)
     planned = experiment(runs=1, agents=120, all_tasks=True).model_copy(
         update={"tasks": tasks, "settings": {"until_clear": asked}}
     )
-    text = said(planned=deal_blocks(planned, None).with_beforehand())
+    text = said(planned=deal_blocks(planned, None).preregister())
     golden(text)
     assert text.count("nine in ten") == 2
 
@@ -169,7 +169,7 @@ def test_a_session_until_it_is_clear_has_the_chances_of_its_wider_intervals(
 ) -> None:
     fixed = PLANNED.model_copy(update={"tasks": MANY, "runs": 1, "agents": len(MANY)})
     settings = {"until_clear": Setting(value=True, source="command line")}
-    until_clear = fixed.model_copy(update={"settings": settings}).with_beforehand()
+    until_clear = fixed.model_copy(update={"settings": settings}).preregister()
     assert said(planned=fixed) != said(planned=until_clear)
     golden(said(planned=until_clear))
     bar = Bar(margin=0.1, quality_margin=0.1, at_every_look=True)
@@ -184,7 +184,7 @@ def test_by_fixed_rules_until_it_is_clear_differences_are_those_of_its_wider_int
 ) -> None:
     fixed = PLANNED.model_copy(update={"tasks": MANY, "runs": 1, "agents": len(MANY)})
     settings = {"until_clear": Setting(value=True, source="command line")}
-    until_clear = fixed.model_copy(update={"settings": settings}).with_beforehand()
+    until_clear = fixed.model_copy(update={"settings": settings}).preregister()
     smallest = [
         float(said(planned=it, fixed_rules=True).partition("file_recall of ")[2].split()[0])
         for it in (fixed, until_clear)

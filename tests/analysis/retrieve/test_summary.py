@@ -19,7 +19,7 @@ from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.experiment import Mode, Repository
-from swarm_bench.core.session.retrieving import RetrieveExperiment, Searching, questions
+from swarm_bench.core.session.retrieving import RetrieveExperiment, Searching, iterate_questions
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.junit import render_junit
@@ -41,7 +41,7 @@ def session(recalls: dict[str, float], **changes: object) -> ComparedSearches:
     arms = tuple(recalls)
     experiment = RetrieveExperiment(
         session="s", created_at=NOW, benchmark="retrieve", runs=1, seed=0, order=(arms,),
-        concurrency=1, arms=arms, cases=tuple(case for case, _, _ in questions(tasks)),
+        concurrency=1, arms=arms, cases=tuple(case for case, _, _ in iterate_questions(tasks)),
         repository=Repository(path="/r", kind="git", tree="t", files=1, bytes=1),
         modes=tuple(Mode(name=arm, source="x") for arm in arms), suite="mine", tasks=tasks,
         timeout=60, index_timeout=60,
@@ -60,7 +60,7 @@ def asked_twice(**forms: dict[str, float]) -> ComparedSearches:
     experiment = one.experiment
     assert isinstance(experiment, RetrieveExperiment)
     tasks = tuple(it.model_copy(update={"keywords": it.id}) for it in experiment.tasks)
-    cases = tuple(case for case, _, _ in questions(tasks))
+    cases = tuple(case for case, _, _ in iterate_questions(tasks))
     records = [
         record(arm, n, recall + (SPREAD[n] if arm != "bm25" else 0), form)
         for form, recalls in forms.items()
@@ -339,7 +339,7 @@ def test_a_form_that_could_not_be_measured_leaves_the_other(golden: Sentences) -
     whole = session({"mine": 0.0, "bm25": 0.8})
     assert isinstance(whole.experiment, RetrieveExperiment)
     tasks = [task.model_copy(update={"keywords": "k"}) for task in whole.experiment.tasks]
-    cases = tuple(case for case, _, _ in questions(tasks))
+    cases = tuple(case for case, _, _ in iterate_questions(tasks))
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
     failed = [
         it.model_copy(update={"figures": {**it.figures, "failed": 1.0}}) if it.arm == "mine" else it
@@ -360,7 +360,7 @@ def test_what_both_forms_lack_is_said_once() -> None:
     whole = session({"mine": 0.0})
     assert isinstance(whole.experiment, RetrieveExperiment)
     tasks = [task.model_copy(update={"keywords": "k"}) for task in whole.experiment.tasks]
-    cases = tuple(case for case, _, _ in questions(tasks))
+    cases = tuple(case for case, _, _ in iterate_questions(tasks))
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
     keywords = [record("mine", n, 0.0, "keywords") for n in range(8)]
     failed = [
@@ -378,7 +378,7 @@ def test_forms_stand_apart(golden: Sentences) -> None:
     whole = session({"mine": 0.0, "bm25": 0.8})
     assert isinstance(whole.experiment, RetrieveExperiment)
     tasks = [task.model_copy(update={"keywords": "k"}) for task in whole.experiment.tasks]
-    cases = tuple(case for case, _, _ in questions(tasks))
+    cases = tuple(case for case, _, _ in iterate_questions(tasks))
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
     keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(8)]
     both = ComparedSearches(experiment, [*whole.records, *keywords], METRICS)

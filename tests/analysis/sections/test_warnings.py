@@ -24,7 +24,7 @@ def warnings(data: SessionData) -> list[str]:
 
 def test_a_good_session_has_none(trial: Trial, session: Session) -> None:
     data = session(trial(), trial("canopy"), trial("canopy-service"), planned={"baseline": 1})
-    assert not summarise(data).headline.qualified
+    assert not summarise(data).headline.has_qualifications
     assert warnings(data) == []
     assert summarise(data).retrieval_exercised is True
 

@@ -50,14 +50,14 @@ def test_a_session_that_began_before_keeps_its_runs(tmp_path: Path) -> None:
     life.run(run_call(CaseRequest(benchmark="conala", settings=run_of)), lambda _: None)
     experiment = ModelSession(tmp_path / "s").read().experiment
     assert isinstance(experiment, ModelExperiment)
-    assert (experiment.models[0].once, experiment.runs_of("reference")) == (True, 1)
+    assert (experiment.models[0].once, experiment.count_runs("reference")) == (True, 1)
     older = experiment.model_copy(
         update={
             "runs": 3,
             "models": tuple(it.model_copy(update={"once": False}) for it in experiment.models),
         }
     )
-    assert older.runs_of("reference") == 3
+    assert older.count_runs("reference") == 3
 
 
 def test_only_what_is_drawn_makes_no_arm() -> None:

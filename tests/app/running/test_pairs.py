@@ -19,9 +19,9 @@ from swarm_bench.app.setup.case_experiment import CaseRequest, build_case_experi
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
-from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.events import Event, WarningRaised
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.document import Document, Written
+from swarm_bench.core.report.document import Document, RenderedDocument
 from swarm_bench.core.session.cases import (
     Case,
     CaseEnded,
@@ -32,7 +32,7 @@ from swarm_bench.core.session.cases import (
 )
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.plan import plan_cases
-from swarm_bench.runtime.files import locked
+from swarm_bench.runtime.files import hold_lock
 from swarm_bench.testing.toy import Properties, Toy
 from tests.builders.golden import Sentences
 
@@ -135,7 +135,9 @@ def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
         build_case_experiment(Silent(), asking(primary="words"), None)
 
 
-EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), markdown="")
+EMPTY = RenderedDocument(
+    document=Document(title="", banner=None, head=(), sections=()), markdown=""
+)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
     plan = plan_cases(folder.read_experiment())
     assert benchmark.shown == [["0"], ["0", "1"], ["0", "1", "2"]]
     assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]
-    (trouble,) = [event.message for event in events if isinstance(event, Trouble)]
+    (trouble,) = [event.message for event in events if isinstance(event, WarningRaised)]
     golden(trouble)
 
 
@@ -218,10 +220,10 @@ def test_a_session_that_came_and_went_meanwhile_stays(
     def late(path: Path) -> Iterator[None]:
         (out / "experiment.json").write_text("of another")
         summary.write_text("of another")
-        with locked(path):
+        with hold_lock(path):
             yield
 
-    monkeypatch.setattr(session, "locked", late)
+    monkeypatch.setattr(session, "hold_lock", late)
     request = CaseRequest(benchmark="swarm_bench.testing.toy:Toy", settings=RunSettings(output=out))
     with pytest.raises(UsageError, match="holds another session"):
         run(run_call(request), lambda _: None)

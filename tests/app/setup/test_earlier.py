@@ -19,7 +19,7 @@ from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Event, Foresight, Trouble
+from swarm_bench.core.events import Event, Foresight, WarningRaised
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.tasks import AnswerKey
@@ -220,7 +220,7 @@ def test_a_limit_that_pays_for_too_few_tasks_is_told_before_the_first_trial(
         told = list[Event]()
         settings = load({"max_cost": limit, **typed}).settings
         tell_outlook(planned, settings, told.append, fixed_rules=False)
-        return [event.message for event in told if isinstance(event, Trouble)]
+        return [event.message for event in told if isinstance(event, WarningRaised)]
 
     (limited,) = messages(1.0)
     assert limited.startswith("--max-cost 1: ")

@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.app.running import agents
 from swarm_bench.app.setup.resolving import resolve
-from swarm_bench.core.events import Event, Preparing, Trouble
+from swarm_bench.core.events import Event, Preparing, WarningRaised
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.datasets.making.kinds import KINDS
@@ -101,7 +101,7 @@ def test_a_session_says_that_it_asks_the_shipped_ones(repo: Path, golden: Senten
     events: list[Event] = []
     typed = {"repo": Path("plain"), "modes": ["baseline"], "runs": 1, "output": Path("out")}
     done = agents.run(resolve(typed, COMPARE, None), COMPARE, events.append)
-    troubles = [event.message for event in events if isinstance(event, Trouble)]
+    troubles = [event.message for event in events if isinstance(event, WarningRaised)]
     golden(*(text for text in troubles if "exploration" in text))
     assert not (done.folder / "tasks.yaml").exists()
 

@@ -15,7 +15,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion, Gap, Way
 from swarm_bench.core.session.models import Arm
-from swarm_bench.core.validation import problem_of
+from swarm_bench.core.validation import describe_problem
 from swarm_bench.datasets.rows import read_rows
 from tests.benchmarks.completion.data_files import PACKAGE
 from tests.scoring.texts.golden_values import TOLERANCE, golden_values
@@ -172,7 +172,7 @@ def test_a_budget_sends_what_the_editor_does() -> None:
 def test_properties_that_fit_nothing_are_refused(properties: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationError) as raised:
         made(**properties)
-    assert problem in problem_of(raised.value.errors()[0])
+    assert problem in describe_problem(raised.value.errors()[0])
 
 
 def test_models_are_asked_with_the_tokens_of_their_family() -> None:

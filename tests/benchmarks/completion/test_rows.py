@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from swarm_bench.benchmarks.completion.rows import LARGEST, Code, choose_rows
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.validation import problem_of
+from swarm_bench.core.validation import describe_problem
 from swarm_bench.datasets.rows import read_rows
 
 TEXT = "contract A {\n    uint256 public x;\n}\n"
@@ -46,7 +46,7 @@ def file(path: str, content: str = TEXT, day: str | None = None) -> Code:
 def test_a_row_that_is_neither_says_what_is_wrong(row: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationError) as raised:
         Code.model_validate(row)
-    assert problem in problem_of(raised.value.errors()[0])
+    assert problem in describe_problem(raised.value.errors()[0])
 
 
 def test_an_empty_field_of_a_csv_file_is_none() -> None:

@@ -291,7 +291,11 @@ def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(
     data = folder.read()
     assert data.trials == (LABELLED, relabelled)
     assert data.audit is not None
-    assert (data.audit.sealed, data.audit.edited, data.audit.bare) == (2, frozenset(), frozenset())
+    assert (data.audit.sealed, data.audit.edited, data.audit.without_checksum) == (
+        2,
+        frozenset(),
+        frozenset(),
+    )
     golden(*data.warnings)
 
     assert [head.trial for head in folder.records.set_aside_reruns()] == ["b"]
@@ -322,7 +326,7 @@ def test_a_second_line_that_is_no_amendment_takes_no_place(
         assert data.trials == (MINE,)
         golden(*data.warnings)
         assert data.audit is not None
-        assert (MINE.key in data.audit.edited | data.audit.bare) == (
+        assert (MINE.key in data.audit.edited | data.audit.without_checksum) == (
             second != add_checksum(cheaper)
         )
         assert len(folder.records.set_aside_reruns()) == 1

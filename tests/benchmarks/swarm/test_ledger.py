@@ -15,7 +15,7 @@ from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.core.session.prices import Price
-from swarm_bench.core.session.records import Measured, TrialRecord
+from swarm_bench.core.session.records import Measurements, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.budget import Budget
 from tests.builders.experiments import experiment
@@ -37,7 +37,7 @@ def ended(trial: str, cost: float | None, cause: Cause = Cause.FINISHED) -> Exec
             id=trial, run=1, arm="m", number=1, case=Task(id="t", title="t", prompt="t")
         ),
         outcome=Outcome(cause=cause, cost=cost, usage=Usage(output=1)),
-        measured=Measured(
+        measured=Measurements(
             started_at=None, ended_at=datetime(2026, 1, 1, tzinfo=UTC), wall_seconds=1,
             exit_code=0, peak_memory_bytes=None, cpu_seconds=None, attempt=1, turns_counted=None,
         ),

@@ -11,7 +11,7 @@ from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Score, ScoreContext
-from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
+from swarm_bench.core.session.tasks import AnswerKey, Task, group_tasks
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import ScoringResult
 from tests.builders.experiments import experiment
@@ -31,7 +31,7 @@ def scored_as(
         outcome=Outcome(cause=cause, text=text),
         task=task,
         tasks=(task, *others),
-        groups=task_groups((task, *others), None),
+        groups=group_tasks((task, *others), None),
         workspace="/w",
         commit=None,
     )

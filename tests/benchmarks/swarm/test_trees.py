@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Repository
-from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot, without_files
+from swarm_bench.runtime.workspaces.workspace import Snapshot, remove_files, take_snapshot
 from tests.builders.repositories import commit, git, start
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ async def test_files_with_answer_keys_are_in_no_commit(repo: Path, tmp_path: Pat
     commit(repo, "second", {"keys.toml": "none any more\n", "more.toml": "the keys\n"})
     taken = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
     keys = git(repo, "rev-parse", "HEAD:./more.toml")
-    snapshot = await without_files(taken, frozenset({keys}))
+    snapshot = await remove_files(taken, frozenset({keys}))
     with Trees(repository=snapshot.repository, copy=snapshot) as trees:
         assert trees.files(first) == {"a.py"}
         assert trees.files(None) == {"a.py", "keys.toml"}

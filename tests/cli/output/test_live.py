@@ -174,10 +174,10 @@ def test_it_says_how_far_the_verdict_is(width: int, golden: Sentences) -> None:
 
     assert not any("verdict" in line for line in lines(starts(1)))
     looks = [
-        VerdictsRead(tasks=12, most=36, stand={"canopy": False}),
-        VerdictsRead(tasks=18, most=36, stand={"canopy": True}),
-        VerdictsRead(tasks=24, most=36, stand={"canopy": True, "serena": False}),
-        VerdictsRead(tasks=24, most=1036, stand=dict.fromkeys(["a" * 30, "b" * 30], False)),
+        VerdictsRead(tasks=12, max_tasks=36, stand={"canopy": False}),
+        VerdictsRead(tasks=18, max_tasks=36, stand={"canopy": True}),
+        VerdictsRead(tasks=24, max_tasks=36, stand={"canopy": True, "serena": False}),
+        VerdictsRead(tasks=24, max_tasks=1036, stand=dict.fromkeys(["a" * 30, "b" * 30], False)),
     ]
     shown = [[line for line in lines(look) if "verdict" in line] for look in looks]
     assert [len(found) for found in shown] == [1, 1, 1, 1]

@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable
 
 from swarm_bench.cli.output.plain import CountedLines, PlainLines
-from swarm_bench.core.events import Event, SessionStarted, TrialEnded, TrialStarted, Trouble
+from swarm_bench.core.events import Event, SessionStarted, TrialEnded, TrialStarted, WarningRaised
 from swarm_bench.core.session.cases import CaseRecord
 from tests.builders.golden import Sentences
 
@@ -25,7 +25,7 @@ def events() -> list[Event]:
         TrialStarted(run=1, arm="mine", number=1, case="say yes"),
         TrialEnded(record=record),
     ]
-    return [started, *trials * 3, Trouble(message="no\nspace")]
+    return [started, *trials * 3, WarningRaised(message="no\nspace")]
 
 
 def written(kind: Callable[[io.StringIO], PlainLines]) -> list[str]:

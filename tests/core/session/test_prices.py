@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.session.prices import Price, find_price
 
 FIGURES: dict[str, Any] = {"input": 2, "cache_write": 3, "cache_read": 1, "output": 8, "table": "t"}
 PRICES = {
@@ -34,15 +34,15 @@ PRICES = {
 def test_a_model_is_looked_up_by_its_id_and_without_its_date(
     model: str | None, taken: str | None
 ) -> None:
-    assert price_of(model, PRICES) is (PRICES[taken] if taken else None)
+    assert find_price(model, PRICES) is (PRICES[taken] if taken else None)
 
 
 def test_every_kind_of_token_has_its_price() -> None:
     price = Price(**FIGURES)
     million = 1_000_000
     usage = Usage(input=million, cache_create=million, cache_read=million, output=million)
-    assert price.of(usage) == 2 + 3 + 1 + 8
-    assert price.of(Usage(input=1, cache_read=0, output=1)) is None
+    assert price.compute_cost(usage) == 2 + 3 + 1 + 8
+    assert price.compute_cost(Usage(input=1, cache_read=0, output=1)) is None
 
 
 @pytest.mark.parametrize("amount", [-1, math.nan, math.inf, 1e7])

@@ -16,7 +16,7 @@ from swarm_bench.datasets.exposure import looking_through
 from swarm_bench.datasets.exposure.archives import unpack
 from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import KeySearch, find_link, look_through
-from swarm_bench.runtime.workspaces.blobs import list_blobs, read_blobs, trees_at
+from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs, read_blobs
 from tests.builders.repositories import commit, git, start
 
 ASKED = "Where does this code base authenticate its callers?"
@@ -30,7 +30,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def search(repo: Path, *commits: str) -> KeySearch:
-    trees = trees_at(repo, commits or ("HEAD",)).values()
+    trees = find_trees(repo, commits or ("HEAD",)).values()
     return look_through(Finder([TASK]), [(repo, set(trees))], lambda _: None)
 
 
@@ -41,7 +41,7 @@ def exposed(repo: Path, *commits: str) -> list[str]:
 def test_each_content_of_all_commits_is_listed_once(repo: Path) -> None:
     first = commit(repo, "1", {"a.md": KEPT, "same.py": "x\n", "deep/er/copy.md": KEPT})
     second = commit(repo, "2", {"a.md": None, "b.md": KEPT + "more\n"})
-    trees = trees_at(repo, [first, second, "0" * 40])
+    trees = find_trees(repo, [first, second, "0" * 40])
     assert [*trees] == [first, second], "one that is not there is looked for elsewhere"
     blobs = list_blobs(repo, trees.values())
     assert len(blobs) == 3

@@ -11,7 +11,7 @@ GOOD = "Round coupon totals upwards in bills"
 
 
 def _change(path: str, before: str | None = "a", after: str | None = "b") -> FileChange:
-    return FileChange(path=path, target=path, before=before, after=after)
+    return FileChange(path=path, target=path, old_hash=before, after=after)
 
 
 def _commit(
@@ -20,7 +20,7 @@ def _commit(
     return Commit(
         hash="c" * 40,
         parents=("p" * 40,) * parents,
-        written=date(2026, 1, 1),
+        written_on=date(2026, 1, 1),
         message=message,
         changes=changes or tuple(map(_change, paths or ("shop/cart.py",))),
     )

@@ -14,7 +14,7 @@ import anyio
 import psutil
 import pytest
 
-from swarm_bench.runtime.mcp.client import ServerFailed, connected, own_server
+from swarm_bench.runtime.mcp.client import ServerFailed, open_connection, own_server
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from tests.processes import tagged
@@ -203,7 +203,7 @@ async def test_what_no_protocol_allows_breaks_no_connection(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     hostile = {"command": sys.executable, "args": ["-c", HOSTILE]}
-    async with connected(hostile, env=PATH, cwd=tmp_path) as server:
+    async with open_connection(hostile, env=PATH, cwd=tmp_path) as server:
         assert (await server.call("say", {"title": "\ud800"})).text == r"'\ud800'"
         with pytest.raises(ServerFailed, match="an error without a message, code 7"):
             await server.call("say", {"title": ""})
@@ -235,13 +235,13 @@ async def test_streamable_http(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # a user's, which leads elsewhere
     for kind in ({}, *({"type": name} for name in HTTP_TYPES)):
         config = {"url": url, "headers": {"X-Api-Key": "k"}, **kind}
-        async with connected(config, env={}) as server:
+        async with open_connection(config, env={}) as server:
             assert (server.name, server.version) == ("shelf", "1.2.3")
             answer = await server.call("find", {"title": "Emma"})
             assert answer.text.startswith("Emma")
     # Text that is not Unicode cannot be sent; whoever asks is not left as if all had gone well.
     with pytest.raises(ServerFailed, match="surrogates not allowed"):
-        async with connected({"url": url}, env={}) as server:
+        async with open_connection({"url": url}, env={}) as server:
             await server.call("find", {"title": "\ud800"})
 
 
@@ -302,7 +302,7 @@ async def test_a_block_that_is_wrong_is_refused_by_its_own_type(
     block: dict[str, Any], place: str, tmp_path: Path
 ) -> None:
     behaviour = f"def call(request):\n    say(answer(request, {{'content': [{block!r}]}}), '\\n')\n"
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         with pytest.raises(ServerFailed, match=f"what it answered is not MCP: .*{place}"):
             await connection.call("find", {})
 
@@ -310,6 +310,6 @@ async def test_a_block_that_is_wrong_is_refused_by_its_own_type(
 async def test_blocks_of_other_types_are_mentioned(tmp_path: Path) -> None:
     result = {"content": [{"type": "table", "rows": []}, {"type": "text", "text": "src/a.py"}]}
     behaviour = f"def call(request):\n    say(answer(request, {result!r}), '\\n')\n"
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         mention, text = (await connection.call("find", {})).text.splitlines()
     assert ('"table"' in mention, text) == (True, "src/a.py")

@@ -14,7 +14,7 @@ from swarm_bench.runtime.mcp.client import (
     LateAnswer,
     ServerFailed,
     TurnedAway,
-    connected,
+    open_connection,
 )
 from tests.builders.mcp_over_http import EVENTS, JSON, TEXT, Answering, Reply, Served, serving
 
@@ -25,7 +25,7 @@ async def asked(
     answering: Answering, *, may_repeat: bool = True, seconds: float = 20.0
 ) -> tuple[Answer, Served]:
     with serving(answering) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             answer = await connection.call("find", {}, seconds=seconds, may_repeat=may_repeat)
         return answer, served
 
@@ -87,7 +87,7 @@ async def test_a_session_that_ends_at_every_call_is_opened_once_for_each() -> No
         return 404, JSON, served.refused("Session not found")
 
     with serving(forgets) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             for calls in (2, 4):
                 with pytest.raises(CallRefused, match=r"^HTTP 404 Not Found: Session not found$"):
                     await connection.call("find", {}, seconds=20)
@@ -97,7 +97,7 @@ async def test_a_session_that_ends_at_every_call_is_opened_once_for_each() -> No
 async def test_an_error_that_only_names_a_session_opens_another_one_once() -> None:
     words = "the table sessions is locked"
     with serving(lambda served: (400, JSON, served.refused(words))) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             with pytest.raises(CallRefused, match=f"HTTP 400 Bad Request: {words}"):
                 await connection.call("find", {})
     assert (served.sessions, served.calls) == (2, 2)
@@ -106,7 +106,7 @@ async def test_an_error_that_only_names_a_session_opens_another_one_once() -> No
 @pytest.mark.parametrize("words", ["no variable in x.py", "the table is locked", "quota used up"])
 async def test_an_error_that_is_of_no_session_opens_none(words: str) -> None:
     with serving(lambda served: (400, JSON, served.refused(words))) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             with pytest.raises(CallRefused, match=f"HTTP 400 Bad Request: {words}"):
                 await connection.call("find", {})
     assert (served.sessions, served.calls) == (1, 1)
@@ -189,7 +189,7 @@ async def test_a_redirect_within_a_server_is_followed(status: int) -> None:
         return served.found() if served.session == "s2" else (404, TEXT, b"gone")
 
     with serving(forgets, redirect=status) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             assert (await connection.call("find", {})).text == "src/oar.py"
     assert served.redirected == 4
     assert served.sessions == 2
@@ -204,7 +204,7 @@ async def test_waiting_ends_with_the_time_of_the_call() -> None:
 
 async def test_a_server_that_is_not_there_is_tried_twice_and_named() -> None:
     with pytest.raises(ServerFailed, match=r"^http://127.0.0.1:1/mcp: .*connect"):
-        async with connected({"url": "http://127.0.0.1:1/mcp"}, env={}):
+        async with open_connection({"url": "http://127.0.0.1:1/mcp"}, env={}):
             pass
 
 
@@ -288,7 +288,7 @@ async def test_an_id_may_be_written_as_a_text_or_with_decimals() -> None:
         return with_id(kind(served.request["id"]))(served) or served.found()
 
     with serving(answering) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             texts = [(await connection.call("find", {}, seconds=5)).text for _ in range(2)]
     assert texts == ["src/oar.py"] * 2
     assert served.calls == 2
@@ -332,7 +332,7 @@ async def test_no_answer_is_said(
 
 async def test_nothing_that_is_quoted_has_a_secret() -> None:
     with serving(lambda _served: (200, TEXT, b"your key is s3cr3t-of-mine")) as (url, _served):
-        async with connected({"url": url}, env={}, secrets=["s3cr3t-of-mine"]) as connection:
+        async with open_connection({"url": url}, env={}, secrets=["s3cr3t-of-mine"]) as connection:
             with pytest.raises(CallRefused, match="your key is") as refused:
                 await connection.call("find", {})
     assert "s3cr3t" not in str(refused.value)
@@ -356,7 +356,7 @@ async def test_a_connection_that_breaks_is_of_that_call_alone(
 ) -> None:
     """The SDK would end with all that waits for it."""
     with serving(lambda served: served.found() if served.calls > tries else reply) as (url, served):
-        async with connected({"url": url}, env={}) as connection:
+        async with open_connection({"url": url}, env={}) as connection:
             with pytest.raises(TurnedAway):
                 await connection.call("find", {}, may_repeat=True)
             assert (await connection.call("find", {})).text == "src/oar.py"
@@ -379,6 +379,6 @@ async def test_an_address_of_the_older_transport_is_said() -> None:
     with serving(lambda served: served.found(), redirect=405) as (url, _served):
         for address, hint in ((url.removesuffix("/mcp") + "/sse", True), (url, False)):
             with pytest.raises(ServerFailed, match="HTTP 405") as failed:
-                async with connected({"url": address}, env={}):
+                async with open_connection({"url": address}, env={}):
                     pass
             assert ("streamable HTTP" in str(failed.value)) == hint

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.runtime.mcp.client import Connection, ServerFailed, connected
+from swarm_bench.runtime.mcp.client import Connection, ServerFailed, open_connection
 from tests.runtime.mcp.scripts import server
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ def call(request):
 async def listed(page: str, folder: Path) -> tuple[list[str], str | None, int]:
     """The names of the tools, what is wrong with them, and how many pages were asked for."""
     config = server(LISTING.replace("PAGE", page))
-    async with connected(config, env=PATH, cwd=folder) as connection:
+    async with open_connection(config, env=PATH, cwd=folder) as connection:
         pages = (await connection.call("pages", {})).text
         return names(connection), connection.warning, int(pages)
 

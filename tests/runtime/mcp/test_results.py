@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.runtime.mcp.results import json_values, result_text
+from swarm_bench.runtime.mcp.results import json_values, read_result
 
 HITS = {"hits": [{"path": "src/boat.py", "line": 3}, {"path": "src/oar.py", "line": 9}]}
 
 
 def text_of(result: object) -> str:
-    read = result_text(result)
+    read = read_result(result)
     assert read is not None
     return read.text
 
@@ -70,7 +70,7 @@ def test_what_stands_in_the_text_is_there_once(content: list[Any], structured: A
 def test_structured_content_that_repeats_the_blocks_is_there_once() -> None:
     """As the reference server of file systems answers."""
     picture = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
-    read = result_text({"content": [picture], "structuredContent": {"content": [picture]}})
+    read = read_result({"content": [picture], "structuredContent": {"content": [picture]}})
     assert read is not None
     assert (read.text, read.is_images) == ("[image: image/png, 8 bytes]", True)
     assert "iVBO" in text_of(
@@ -119,23 +119,23 @@ def test_resources_are_their_addresses_and_texts() -> None:
     ],
 )
 def test_what_is_no_text_is_mentioned_and_not_all_of_the_result(block: object) -> None:
-    read = result_text([said("src/boat.py"), block])
+    read = read_result([said("src/boat.py"), block])
     assert read is not None
-    assert not read.whole
+    assert not read.is_complete
     first, *rest = read.text.splitlines()
     assert first == "src/boat.py"
     assert all(rest)
     assert rest
-    whole = result_text([said("src/boat.py")])
+    whole = read_result([said("src/boat.py")])
     assert whole is not None
-    assert whole.whole
+    assert whole.is_complete
 
 
 @pytest.mark.parametrize(
     "result", [None, 7, {"text": "x"}, {"content": 7}, {"content": None}, True]
 )
 def test_what_is_no_result_has_no_text(result: object) -> None:
-    assert result_text(result) is None
+    assert read_result(result) is None
 
 
 def test_an_empty_result_is_empty() -> None:
@@ -175,5 +175,5 @@ def test_any_text_is_looked_through(text: str) -> None:
     "text", ["[" * 500_000, "[\n" * 250_000, "1\n" * 250_000, "[1]\n" * 100_000, " " * 1_000_000]
 )
 def test_long_texts_are_compared_soon(text: str) -> None:
-    result_text({"content": [said(text)], "structuredContent": {"a": [text[:9]] * 10_000, "b": 1}})
-    result_text({"content": [said(text)], "structuredContent": {"a": ["1"] * 100_000}})
+    read_result({"content": [said(text)], "structuredContent": {"a": [text[:9]] * 10_000, "b": 1}})
+    read_result({"content": [said(text)], "structuredContent": {"a": ["1"] * 100_000}})

@@ -12,7 +12,7 @@ from swarm_bench.runtime.mcp.client import (
     CallRefused,
     LateAnswer,
     ServerFailed,
-    connected,
+    open_connection,
     own_server,
 )
 from tests.runtime.mcp.scripts import server
@@ -25,7 +25,7 @@ SECONDS = 20.0
 
 
 async def called(behaviour: str, folder: Path, seconds: float = SECONDS) -> Answer:
-    async with connected(server(behaviour), env=PATH, cwd=folder) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=folder) as connection:
         return await connection.call("find", {"q": "oars"}, seconds=seconds)
 
 
@@ -139,7 +139,7 @@ async def test_what_may_be_no_answer_is_quoted_when_the_time_is_over(
 
 async def test_what_was_printed_before_a_call_is_not_quoted(tmp_path: Path) -> None:
     behaviour = "say('Welcome.\\n')\ndef call(request):\n    pass\n"
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         with pytest.raises(LateAnswer, match="no answer within 1 s$"):
             await connection.call("find", {}, seconds=1)
 
@@ -150,7 +150,7 @@ def call(request):
     broken = request["params"]["arguments"].get("q") == "broken"
     say(answer(request, text("src/oar.py"))[:-1 if broken else None], "\\n")
 """
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         for _ in range(2):
             with pytest.raises(CallRefused):
                 await connection.call("find", {"q": "broken"}, seconds=SECONDS)
@@ -200,7 +200,7 @@ async def test_many_notifications_and_long_answers_are_read(tmp_path: Path) -> N
 async def test_an_answer_whose_line_does_not_end_fails_soon(end: str, tmp_path: Path) -> None:
     """Nobody reads it: not in a minute either."""
     behaviour = saying(f"ANSWER, '{end}'")
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         for _ in range(2):
             with pytest.raises(CallRefused, match=r"oar.*its line has no end$"):
                 await connection.call("find", {}, seconds=SECONDS)
@@ -208,7 +208,7 @@ async def test_an_answer_whose_line_does_not_end_fails_soon(end: str, tmp_path: 
 
 async def test_an_answer_whose_line_ends_late_is_read(tmp_path: Path) -> None:
     behaviour = "import time\n" + saying("ANSWER", "") + "    time.sleep(0.7)\n    say('\\n')\n"
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         assert (await connection.call("find", {}, seconds=SECONDS)).text == "src/oar.py"
 
 
@@ -222,7 +222,7 @@ async def test_a_server_goes_on_whose_result_is_not_mcp(result: str, tmp_path: P
         f"    result = {result} if made == 1 else text(str(made))\n"
         "    say(answer(request, result), '\\n')\n"
     )
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         with pytest.raises(CallRefused, match="what it answered is not MCP: "):
             await connection.call("find", {}, seconds=SECONDS)
         assert (await connection.call("find", {}, seconds=SECONDS)).text == "2"
@@ -242,6 +242,6 @@ async def test_schemas_that_say_less_than_they_should_are_taken(
     tool: dict[str, object], tmp_path: Path
 ) -> None:
     behaviour = f"TOOLS = [{ {'name': 'find', **tool}!r}]"
-    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+    async with open_connection(server(behaviour), env=PATH, cwd=tmp_path) as connection:
         assert connection.tools[0].schema["type"] == "object"
         assert (await connection.call("find", {}, seconds=SECONDS)).text == "src/oar.py"

@@ -64,7 +64,7 @@ import anyio, os, sys
 from pathlib import Path
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from swarm_bench.runtime.process import Command, background
-from swarm_bench.runtime.processes.guard import guarded
+from swarm_bench.runtime.processes.guard import run_guard
 
 async def main():
     argv = (sys.executable, "-I", "-S", "-c", sys.argv[2], sys.argv[1])
@@ -75,7 +75,7 @@ async def main():
         print("ready", flush=True)
         await anyio.sleep(0.1 if sys.argv[3:] else 25)
 
-with guarded(f"{OWNER}={this_owner()}"):
+with run_guard(f"{OWNER}={this_owner()}"):
     anyio.run(main)
 """
 

@@ -42,8 +42,8 @@ def test_what_began_earlier_is_read_once(read: list[int]) -> None:
     with sleeper() as earlier:
         began = procfs.now()
         with sleeper() as later:
-            first, second = processes.since(began), processes.since(began)
-            news = processes.since(began, read=first)
+            first, second = processes.read_new(began), processes.read_new(began)
+            news = processes.read_new(began, read=first)
     assert later in first
     assert later in second
     assert {earlier, later}.isdisjoint(news)
@@ -58,5 +58,5 @@ def test_a_number_that_is_given_again_is_another_process(
     with sleeper() as pid:
         for inode in (1, 1, 2):
             monkeypatch.setattr(procfs, "_entries", lambda inode=inode: [(pid, inode)])
-            processes.since(procfs.now())
+            processes.read_new(procfs.now())
     assert read == [pid, pid]

@@ -113,7 +113,7 @@ LEAVING = "import os, time; print(flush=True); os.read(0, 1); os.setsid(); time.
 async def test_what_leaves_while_another_dies_is_found_by_a_later_look(agent: Agent) -> None:
     held, write = os.pipe()
     python = [sys.executable, "-I", "-S", "-c"]
-    with FAMILY.planted(agent.word) as tree:
+    with FAMILY.hold_tree(agent.word) as tree:
         stays = subprocess.Popen(  # noqa: ASYNC220
             [*python, "import time; time.sleep(20)", agent.word],
             stdout=write,
@@ -158,7 +158,7 @@ from swarm_bench.runtime.processes import trees
 trees._adopts_orphans = lambda: False  # as where the kernel has no such thing
 
 async def main():
-    with trees.FAMILY.planted("mine") as tree:
+    with trees.FAMILY.hold_tree("mine") as tree:
         subprocess.run(["setsid", "-f", "sleep", "20"], env={})
         subprocess.run(["setsid", "-f", "sleep", "30"], env={"SWARM_BENCH_TRIAL": "mine"})
         await trees.end_strays(tree, 5)
@@ -187,7 +187,7 @@ async def test_one_look_at_all_processes_serves_all_who_wait_for_one() -> None:
 
     async def seconds(count: int) -> float:
         with ExitStack() as stack:
-            trees = [stack.enter_context(FAMILY.planted(f"gone-{one}")) for one in range(count)]
+            trees = [stack.enter_context(FAMILY.hold_tree(f"gone-{one}")) for one in range(count)]
             began = time.process_time()
             async with anyio.create_task_group() as group:
                 for tree in trees:
@@ -203,7 +203,7 @@ async def test_orphans_that_ended_are_put_away_and_no_exit_code_of_others_is_tak
 ) -> None:
     """A process that a library of ours waits for is in a session of its own, too."""
     of_other_tests = psutil.Process().children()
-    with FAMILY.planted("of a library"):
+    with FAMILY.hold_tree("of a library"):
         others = subprocess.Popen(  # noqa: ASYNC220
             ["sh", "-c", "exit 7"], start_new_session=True
         )

@@ -88,7 +88,7 @@ async def test_a_plain_folder_says_what_it_leaves_out(folder: Path, golden: Sent
 async def test_what_is_not_meant_to_be_copied_is_refused(folder: Path) -> None:
     whole = "^/ is the whole file system and not a git checkout; give"
     with pytest.raises(UsageError, match=whole):
-        await take_snapshot(Path("/"), folder.parent / "snapshot.git", dirty=False, named=True)
+        await take_snapshot(Path("/"), folder.parent / "snapshot.git", dirty=False, is_named=True)
     for number in range(FOLDER_BYTES // LARGEST_FILE + 1):
         with (folder / f"{number}.bin").open("wb") as file:
             file.truncate(LARGEST_FILE)
@@ -108,8 +108,8 @@ async def test_without_git_on_the_path(folder: Path, monkeypatch: pytest.MonkeyP
 LOOKING = """
 import sys
 from pathlib import Path
-from swarm_bench.runtime.workspaces.content import walked
-found = walked(Path(sys.argv[1]), (), named=False)
+from swarm_bench.runtime.workspaces.content import select_folder
+found = select_folder(Path(sys.argv[1]), (), is_named=False)
 print(found.names, *found.omissions.sentences, sep="\\n")
 """
 

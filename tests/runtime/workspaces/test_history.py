@@ -22,13 +22,13 @@ def test_a_commit_says_what_it_did_to_which_file(tmp_path: Path) -> None:
 
     assert (new.hash, old.hash, new.parents, old.parents) == (second, first, (first,), ())
     assert new.message == "second\n\n:100644 is no entry"
-    assert new.written == date(2026, 2, 2), "in UTC"
+    assert new.written_on == date(2026, 2, 2), "in UTC"
     changes = {change.path: change for change in new.changes}
     assert set(changes) == {"a.py", "old name.py", "gone"}
     renamed = changes["old name.py"]
-    assert (renamed.target, renamed.before) == ("näm\n.py", renamed.after)
-    assert (changes["gone"].before is None, changes["gone"].after) == (False, None)
-    assert all(change.before is None for change in old.changes)
+    assert (renamed.target, renamed.old_hash) == ("näm\n.py", renamed.after)
+    assert (changes["gone"].old_hash is None, changes["gone"].after) == (False, None)
+    assert all(change.old_hash is None for change in old.changes)
 
 
 def test_a_history_is_that_of_a_folder(tmp_path: Path) -> None:
@@ -140,4 +140,4 @@ def test_dates_that_nobody_can_read_are_unknown(
     file.write_text(f"tree {tree}\nauthor {author}\ncommitter {committer}\n\nsecond\n")
     strange = git(repo, "hash-object", "-t", "commit", "-w", "--literally", str(file))
     (only,) = read_history(repo, strange)
-    assert (only.message, only.written) == ("second", written)
+    assert (only.message, only.written_on) == ("second", written)

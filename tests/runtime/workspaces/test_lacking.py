@@ -7,7 +7,11 @@ import pytest
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
+from swarm_bench.runtime.workspaces.lacking import (
+    FETCHING,
+    count_missing_objects,
+    refuse_missing_objects,
+)
 from swarm_bench.runtime.workspaces.objects import git_output
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
 from tests.builders.golden import Sentences
@@ -55,10 +59,10 @@ async def test_a_partial_clone_has_its_commit_and_lacks_its_history(
     clone = cloned(origin, *options)
     snapshot = await take_snapshot(clone, tmp_path / "snapshot.git", dirty=False)
     assert snapshot.files == {"src/a.py", "lib/b.py"}
-    assert objects_lacking(clone, ["HEAD"]) == 0
-    assert objects_lacking(clone, ["HEAD"], history=True) > 0
+    assert count_missing_objects(clone, ["HEAD"]) == 0
+    assert count_missing_objects(clone, ["HEAD"], history=True) > 0
     with pytest.raises(UsageError):
-        refuse_lacking(clone, [git(clone, "rev-parse", "HEAD~1")])
+        refuse_missing_objects(clone, [git(clone, "rev-parse", "HEAD~1")])
 
 
 @pytest.mark.usefixtures("nothing_is_fetched")
@@ -77,9 +81,9 @@ async def test_a_clone_without_its_files_is_refused(
 @pytest.mark.parametrize("options", [*WHOLE, *WITHOUT_FILES])
 def test_what_helps_helps(origin: Path, options: tuple[str, ...]) -> None:
     clone = cloned(origin, *options)
-    assert objects_lacking(clone, ["HEAD"], history=True)
+    assert count_missing_objects(clone, ["HEAD"], history=True)
     git(clone, *FETCHING.split("'")[1].split()[1:])
-    assert objects_lacking(clone, ["HEAD"], history=True) == 0
+    assert count_missing_objects(clone, ["HEAD"], history=True) == 0
 
 
 async def test_a_whole_sparse_clone_is_copied_whole(origin: Path, tmp_path: Path) -> None:
@@ -95,14 +99,14 @@ def test_what_is_borrowed_from_a_partial_clone(origin: Path, tmp_path: Path) -> 
     lent = tmp_path / "lent/.git/objects"
     (borrowing / ".git/objects/info/alternates").write_text(f"{lent}\n")
     hash = git(origin, "rev-parse", "HEAD")
-    assert objects_lacking(borrowing, [hash]) == 2
+    assert count_missing_objects(borrowing, [hash]) == 2
 
 
 def test_how_it_is_refused(origin: Path, tmp_path: Path, golden: Sentences) -> None:
     clone = cloned(origin, "--filter=blob:none", "-n")
     with pytest.raises(UsageError) as refused:
-        refuse_lacking(clone, ["HEAD"])
+        refuse_missing_objects(clone, ["HEAD"])
     git(clone, "fetch", "-q", "origin", git(clone, "rev-parse", "HEAD:lib/b.py"))
     with pytest.raises(UsageError) as almost:
-        refuse_lacking(clone, ["HEAD"])
+        refuse_missing_objects(clone, ["HEAD"])
     golden("\n".join(str(it.value).replace(str(tmp_path), "/x") for it in (refused, almost)))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, attributes_of, listed
+from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, list_entries, read_attributes
 from tests.builders.repositories import commit, git, start
 
 
@@ -67,11 +67,11 @@ def test_a_commit_that_is_not_there_is_named(repository: Path) -> None:
 
 
 def test_a_list_of_files_has_an_end(repository: Path) -> None:
-    whole = list(listed(repository, "HEAD"))
+    whole = list(list_entries(repository, "HEAD"))
     size = sum(len(entry) + 1 for entry in whole)
-    assert list(listed(repository, "HEAD", most=size)) == whole
+    assert list(list_entries(repository, "HEAD", max_bytes=size)) == whole
     with pytest.raises(HarnessError, match="MiB of names"):
-        list(listed(repository, "HEAD", most=size - 1))
+        list(list_entries(repository, "HEAD", max_bytes=size - 1))
 
 
 def test_an_end_of_git_is_an_error(repository: Path) -> None:
@@ -111,7 +111,7 @@ def test_patterns_folders_macros_and_what_takes_back(tmp_path: Path) -> None:
         "b.py",
     ]
 
-    found = attributes_of(repo, hash, paths, NAMES)
+    found = read_attributes(repo, hash, paths, NAMES)
 
     assert found == {
         "a.out.py": {"linguist-generated": True},
@@ -121,7 +121,7 @@ def test_patterns_folders_macros_and_what_takes_back(tmp_path: Path) -> None:
         "lib/mine.py": {"linguist-vendored": False},
         "gr\udcfc.out.py": {"linguist-generated": True},
     }
-    assert attributes_of(repo / "lib", hash, ["mine.py"], NAMES) == {
+    assert read_attributes(repo / "lib", hash, ["mine.py"], NAMES) == {
         "mine.py": {"linguist-vendored": False}
     }
     assert git(repo, "status", "--porcelain") == status

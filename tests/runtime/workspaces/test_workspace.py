@@ -17,9 +17,9 @@ from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import (
     Snapshot,
     clone,
+    remove_files,
     take_commit,
     take_snapshot,
-    without_files,
 )
 
 pytestmark = pytest.mark.anyio
@@ -429,7 +429,7 @@ async def test_what_is_withheld_is_in_no_object_of_a_clone(
 ) -> None:
     whole = await snapshot_of(repo, tmp_path, dirty=dirty)
     hash = sh("git hash-object a.txt" if dirty else "git rev-parse HEAD:a.txt", repo).strip()
-    snapshot = await without_files(whole, frozenset({hash}))
+    snapshot = await remove_files(whole, frozenset({hash}))
     assert whole.files - snapshot.files == {"a.txt"}
     assert snapshot.repository.tree == whole.repository.tree, "it says what the repository was"
     assert snapshot.repository.files == whole.repository.files - 1
@@ -439,6 +439,6 @@ async def test_what_is_withheld_is_in_no_object_of_a_clone(
         for telling in (hash, whole.repository.tree, whole.commit, whole.repository.commit):
             assert str(telling) not in everything
     commit = str(whole.repository.commit)
-    other = await take_commit(repo, tmp_path / "other.git", commit, snapshot.withheld)
+    other = await take_commit(repo, tmp_path / "other.git", commit, snapshot.excluded)
     assert ("a.txt" in other.files) == dirty, "it is another content there"
     assert hash not in sh("git cat-file --batch-all-objects --batch-check", other.path)

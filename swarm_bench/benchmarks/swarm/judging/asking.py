@@ -154,7 +154,7 @@ def _compute_cost(price: Price | None, reply: Completion) -> float | None:
     if not reply.requests:
         return 0.0
     stated = reply.usage.can_be_of_text or not reply.text
-    return price.of(reply.usage) if price and stated else None
+    return price.compute_cost(reply.usage) if price and stated else None
 
 
 def _make_request(question: JudgeQuestion) -> Ask:

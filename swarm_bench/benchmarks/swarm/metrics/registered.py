@@ -15,7 +15,7 @@ def load_metrics() -> Metrics:
     """Load the metrics that packages register as `swarm_bench.metrics`, behind those that come with
     the benchmark. One that cannot be used is omitted, and a sentence says so."""
     try:
-        plugins = registry.plugins("metrics")
+        plugins = registry.list_plugins("metrics")
     except ConfigError as error:
         return replace(METRICS, omitted=(f"No metric of a package is shown: {error}.",))
     return add_plugins(METRICS, plugins)

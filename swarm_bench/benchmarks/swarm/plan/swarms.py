@@ -8,7 +8,7 @@ from functools import lru_cache
 from swarm_bench.core.session.base import Group, Trial, stable_id
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.engine.plan import Block, iterate_groups, plan_blocks
-from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.cycles import pause_collection
 
 SwarmTrial = Trial[Task]
 """One agent, whose number it has, on one task."""
@@ -27,7 +27,7 @@ def plan(experiment: Experiment) -> tuple[Block[Task], ...]:
 
 
 @lru_cache(maxsize=1)
-@uncollected()
+@pause_collection()
 def _plan(
     drawn_orders: tuple[tuple[str, ...], ...],
     times: int,

@@ -20,8 +20,8 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.session.recording import Recorded, RecordedTrial
-from swarm_bench.core.session.records import Measured, Rehearsed, SwarmRecord
+from swarm_bench.core.session.recording import CheckedRecording, RecordedTrial
+from swarm_bench.core.session.records import Measurements, Rehearsed, SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.reach.reach import collect_foreign_tools
 from swarm_bench.retrieval.tools import Site
@@ -37,7 +37,7 @@ AT_ONCE = 4
 
 
 async def replay_swarm(
-    kit: Kit, recorded_session: Recorded, job: SwarmJob, deliver: Deliver
+    kit: Kit, recorded_session: CheckedRecording, job: SwarmJob, deliver: Deliver
 ) -> None:
     """Play the trials of the swarm. Delivers an execution of each, and the swarms that were
     recorded of them. Raises `StoreError`, alone or in a group."""
@@ -69,7 +69,7 @@ async def replay_swarm(
 @dataclass
 class _TrialReplay:
     kit: Kit
-    recorded_session: Recorded
+    recorded_session: CheckedRecording
     swarm_context: SwarmContext
     agent: AgentProcess
     outside: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ async def _run_recorded(replay: _TrialReplay) -> tuple[Outcome, int | None]:
     outcome = await anyio.to_thread.run_sync(
         _read_output, replay, original, limiter=replay.kit.reader_limiter
     )
-    if original.imposed:
+    if original.has_external_cause:
         return replace(outcome, cause=original.cause, detail=original.detail), original.exit_code
     return outcome, None if original.stopped == "answered" else original.returncode
 
@@ -191,9 +191,9 @@ def _make_execution(
     )
 
 
-def _measure(replay: _TrialReplay, exit_code: int | None) -> Measured:
+def _measure(replay: _TrialReplay, exit_code: int | None) -> Measurements:
     agent = replay.agent
-    return Measured(
+    return Measurements(
         started_at=agent.started_at,
         ended_at=agent.ended_at or datetime.now(UTC),
         wall_seconds=None,  # what printing took says nothing
@@ -205,7 +205,7 @@ def _measure(replay: _TrialReplay, exit_code: int | None) -> Measured:
     )
 
 
-def _restore_measurements(now: Measured, original: RecordedTrial) -> Measured:
+def _restore_measurements(now: Measurements, original: RecordedTrial) -> Measurements:
     return replace(
         now,
         started_at=original.started_at,
@@ -228,7 +228,7 @@ def _read_rehearsal(original: RecordedTrial) -> Rehearsed:
     )
 
 
-def _find_swarms(recorded_session: Recorded, swarm: Swarm) -> Iterator[SwarmRecord]:
+def _find_swarms(recorded_session: CheckedRecording, swarm: Swarm) -> Iterator[SwarmRecord]:
     """Yield what was recorded of the swarm. There are several when the session was continued, and
     the id is another one when tasks were added to it."""
     numbers = {trial.number for trial in swarm.trials}

@@ -10,8 +10,8 @@ from swarm_bench.core.errors import Refused
 from swarm_bench.core.outcome import AgentExit, Outcome, Reported, Usage
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
-from swarm_bench.core.session.prices import price_of
-from swarm_bench.core.session.records import Rehearsed, Spent, TrialRecord
+from swarm_bench.core.session.prices import find_price
+from swarm_bench.core.session.records import Rehearsed, Spending, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.treatment.evidence import Treatment
 from swarm_bench.core.treatment.tool_answers import by_tool
@@ -20,7 +20,7 @@ from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, is_of_server, label_trial
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.untrusted import check
 
 Figure = TypeVar("Figure", int, float)
@@ -48,7 +48,7 @@ def read_outcome(agent: Agent, exit: AgentExit) -> Outcome:
         detail = f"Its output is not what it printed: {error}"
         return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=detail)
     try:
-        outcome = cleaned(agent.outcome(exit), exit.secrets)
+        outcome = clean_value(agent.outcome(exit), exit.secrets)
     except Refused as error:
         return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=str(error))
     for part in (outcome, outcome.usage, outcome.all_in):
@@ -116,11 +116,11 @@ def drop_zeros(outcome: Outcome) -> Outcome:
     return replace(outcome, requests=requests, usage=Usage(), cost=outcome.cost or None)
 
 
-def sum_up(outcome: Outcome, max_turns: int) -> Spent:
+def sum_up(outcome: Outcome, max_turns: int) -> Spending:
     """Compute what the agent spent, of a settled outcome."""
     usage, requests, milliseconds = outcome.usage, outcome.turn_usage, outcome.duration_ms
     budgeted = outcome.turns if outcome.requests is None else outcome.requests
-    return Spent(
+    return Spending(
         duration_s=None if milliseconds is None else round(milliseconds / 1000, 3),
         num_turns=outcome.turns,
         input_tokens=usage.input,
@@ -172,10 +172,10 @@ def add_price(experiment: Experiment, outcome: Outcome) -> Outcome:
     reported = outcome.cost is not None and not outcome.cost_unreliable
     if experiment.rehearsal or (reported and not outcome.cost_estimated):
         return outcome
-    price = price_of(outcome.model or experiment.model, experiment.prices or {})
+    price = find_price(outcome.model or experiment.model, experiment.prices or {})
     usage = _select_billed(outcome)
     stated = usage.can_be_of_text if outcome.text else any(vars(usage).values())
-    cost = price.of(usage) if price and stated else None
+    cost = price.compute_cost(usage) if price and stated else None
     if price is None or cost is None:
         return outcome
     return replace(

@@ -29,7 +29,7 @@ from swarm_bench.core.outcome import (
 )
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 
 
 @dataclass(kw_only=True)
@@ -152,7 +152,7 @@ def _build_request(kit: Kit, swarm_context: SwarmContext, agent: AgentProcess) -
 
 def _make_display(kit: Kit, trial: SwarmTrial) -> Callable[[Activity], None]:
     def show(activity: Activity) -> None:
-        cleaned_activity = cleaned(activity, kit.secrets)
+        cleaned_activity = clean_value(activity, kit.secrets)
         kit.emit(
             TrialActive(
                 run=trial.run, arm=trial.arm, number=trial.number, activity=cleaned_activity

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
-from swarm_bench.core.session.records import Measured, Rehearsed, SwarmRecord
+from swarm_bench.core.session.records import Measurements, Rehearsed, SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.budget import Budget
 from swarm_bench.engine.executor import Executor
@@ -50,7 +50,7 @@ class Execution:
 
     trial: SwarmTrial
     outcome: Outcome
-    measured: Measured
+    measured: Measurements
     prompt: str
     workspace: str
     """Path of the workspace as the agent saw it: its answer may name files by it."""

@@ -26,7 +26,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import temporary
-from swarm_bench.runtime.workspaces.inventory import copy_below
+from swarm_bench.runtime.workspaces.inventory import copy_paths
 from swarm_bench.runtime.workspaces.workspace import clone
 
 NOTHING_TO_DO = Task(id="overhead", title="nothing to do", prompt="Reply with the single word OK.")
@@ -70,11 +70,11 @@ async def _execute(
     with temporary(kit.work) as folder:
         async with (
             clone(kit.snapshot, target, keep=None) as workspace,
-            kit.tools.homes.opened("home-overhead") as home,
+            kit.tools.homes.open_home("home-overhead") as home,
         ):
             # A server may not start without its index, and building it again takes its time.
             await anyio.to_thread.run_sync(
-                copy_below, swarm_context.site.workspace, workspace, swarm_context.prepared_files
+                copy_paths, swarm_context.site.workspace, workspace, swarm_context.prepared_files
             )
             site = replace(swarm_context.site, workspace=workspace, home=home)
             context = SwarmContext(site=site, monitor=TreeMonitor(), attempts={})

@@ -17,16 +17,16 @@ from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
 from swarm_bench.retrieval.preparing import call, prepare
 from swarm_bench.retrieval.probes.readings import Reading
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.inventory import (
     Changes,
     Inventory,
-    changes,
-    copy_below,
-    folders_like,
+    compare_inventories,
+    copy_paths,
+    find_folders,
     instructions,
-    inventory,
+    take_inventory,
 )
 
 
@@ -82,8 +82,8 @@ class WorkspacePreparation:
     async def begin(self) -> None:
         """Look at the clone before anything is done to it."""
         await self._tool.record_files()
-        brought = folders_like(self._tool.files_before or (), self._mode.may_create)[:MOST_PATHS]
-        self._state.brought = cleaned(brought, self._kit.secrets)
+        brought = find_folders(self._tool.files_before or (), self._mode.may_create)[:MOST_PATHS]
+        self._state.brought = clean_value(brought, self._kit.secrets)
 
     async def prepare(self) -> None:
         """Prepare the clone, or copy what was made in an earlier one, and warm the tool up. Raises
@@ -109,16 +109,16 @@ class WorkspacePreparation:
         home_bytes = await self._tool.measure_home_growth()
         if self.has_preparation or self._mode.services:
             self._state.index_bytes = change.bytes + home_bytes
-        unexpected = change.without(self._mode.may_create)
-        self._state.unexpected = cleaned(unexpected[:MOST_PATHS], self._kit.secrets)
+        unexpected = change.list_unexpected(self._mode.may_create)
+        self._state.unexpected = clean_value(unexpected[:MOST_PATHS], self._kit.secrets)
         self._state.unexpected_count = len(unexpected)
 
     def record_instruction_changes(self) -> None:
         """Note which instructions for agents have changed since the agents started."""
         if self._instructions is not None:
-            change = changes(self._instructions, instructions(self._kit.workspace))
-            paths = (*change.appeared, *change.changed, *change.gone)[:MOST_PATHS]
-            self._state.instructions_changed = cleaned(paths, self._kit.secrets)
+            change = compare_inventories(self._instructions, instructions(self._kit.workspace))
+            paths = (*change.appeared, *change.changed, *change.removed)[:MOST_PATHS]
+            self._state.instructions_changed = clean_value(paths, self._kit.secrets)
 
     @property
     def _store(self) -> Path:
@@ -137,12 +137,12 @@ class WorkspacePreparation:
 
     def _save(self) -> None:
         workspace = self._kit.workspace
-        change = changes(self._tool.files_before or {}, inventory(workspace))
+        change = compare_inventories(self._tool.files_before or {}, take_inventory(workspace))
         paths = (*change.appeared, *change.changed)
-        copy_below(workspace, self._store / "files", paths)
+        copy_paths(workspace, self._store / "files", paths)
         content = {"seconds": self.seconds, "paths": paths}
         write_whole(self._store / "made.json", json.dumps(content))
 
     def _copy(self, earlier: Mapping[str, Any]) -> None:
-        copy_below(self._store / "files", self._kit.workspace, earlier["paths"])
+        copy_paths(self._store / "files", self._kit.workspace, earlier["paths"])
         self.seconds, self._state.index_copied = earlier["seconds"], True

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from swarm_bench.core.outcome import Launch
-from swarm_bench.runtime.sink import clean_text, without_secrets
+from swarm_bench.runtime.sink import clean_text, replace_secrets
 from swarm_bench.runtime.untrusted import read_inside
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -23,7 +23,7 @@ def read_home_files(
     for inner in islice(_find_files(home, launch.leaves if launch else ()), MOST_FILES):
         data = read_inside(home, inner, room)
         if data is not None and clean_text(inner, secrets) == inner:
-            contents[inner] = without_secrets(data, secrets)[:room]
+            contents[inner] = replace_secrets(data, secrets)[:room]
             room -= len(contents[inner])
     return contents
 

@@ -22,9 +22,9 @@ from swarm_bench.retrieval.reach.answers import AnswerLocations
 from swarm_bench.retrieval.reach.outside import ForeignTools
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.homes import TEMPORARY, Home, leading
+from swarm_bench.runtime.homes import TEMPORARY, Home, add_home_variables
 from swarm_bench.runtime.monitor import TreeMonitor
-from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.ownership import KEPT_FOLDER
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
@@ -78,7 +78,7 @@ class Kit:
     def reachable(self) -> AnswerLocations:
         """Where an agent may read answers by its user's rights."""
         of_path = self.tools.user_environment.get("PATH", "").split(os.pathsep)
-        session_paths = {self.work: None, self.work / KEPT: "a workspace that was kept"}
+        session_paths = {self.work: None, self.work / KEPT_FOLDER: "a workspace that was kept"}
         session = self.work / SNAPSHOT
         if self.snapshot.path != session:
             session_paths[session] = "the copy of another commit"
@@ -101,7 +101,7 @@ class Kit:
         if self.experiment.inherit_settings:
             variables = {name: variables[name] for name in TEMPORARY}
         inherited = small_environment(self.tools.user_environment, launch.inherit)
-        return {**inherited, **leading(variables, configured)}
+        return {**inherited, **add_home_variables(variables, configured)}
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.benchmarks.swarm.running.purse import SwarmBudget
 from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
-from swarm_bench.core.events import WORKSPACE, StepStarted, Trouble
+from swarm_bench.core.events import WORKSPACE, StepStarted, WarningRaised
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SwarmRecord
@@ -37,10 +37,10 @@ from swarm_bench.retrieval.reach.outside import ForeignTools
 from swarm_bench.retrieval.reach.reach import collect_foreign_tools
 from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
 from swarm_bench.runtime.monitor import TreeMonitor
-from swarm_bench.runtime.ownership import KEPT
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.ownership import KEPT_FOLDER
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspaces.snapshots import snapshot_at
+from swarm_bench.runtime.workspaces.snapshots import open_snapshot
 from swarm_bench.runtime.workspaces.workspace import clone
 
 
@@ -117,7 +117,7 @@ class _Swarm:
         async with AsyncExitStack() as stack:
             self._emit_step(WORKSPACE)
             started = anyio.current_time()
-            snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
+            snapshot = open_snapshot(self._kit.snapshot, self._swarm.commit, self._kit.work)
             self._kit = self._kit.replace_snapshot(await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._open_workspace())
             stack.callback(self._report_teardown)
@@ -143,14 +143,14 @@ class _Swarm:
         kit, swarm = self._kit, self._swarm
         # Later agents can read the names: where commits differ, these say nothing of their order.
         label = f"run-{swarm.run}-{swarm.arm}-" if swarm.commit is None else ""
-        keep = kit.work / KEPT / f"{label}{swarm.id}-{self._state.attempt}"
+        keep = kit.work / KEPT_FOLDER / f"{label}{swarm.id}-{self._state.attempt}"
         return clone(kit.snapshot, kit.workspace, keep=keep if kit.keep_workspaces else None)
 
     def _report_teardown(self) -> None:
         if (failure := self._tool.teardown_failure) is not None:
             self._state.teardown_failure = clean_text(failure, self._kit.secrets)
             message = f"{self._mode.name}: its teardown failed: {failure}"
-            self._kit.emit(Trouble(message=message))
+            self._kit.emit(WarningRaised(message=message))
 
     async def _start_service(self) -> None:
         kit = self._kit
@@ -164,7 +164,7 @@ class _Swarm:
             tag=f"{kit.experiment.session}/service/{self._swarm.id}",
         )
         self._state.service_seconds = anyio.current_time() - started
-        implementation = cleaned(await service.read_implementation(), kit.secrets)
+        implementation = clean_value(await service.read_implementation(), kit.secrets)
         self._state.backend = implementation or self._state.backend
         self._emit_step("index")
         timeout = kit.experiment.limits.index_timeout
@@ -242,7 +242,7 @@ class _Swarm:
         """Record the failure for every trial that has no record yet."""
         detail = clean_text(detail, self._kit.secrets)
         self._state.failure = detail
-        self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
+        self._kit.emit(WarningRaised(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
         swarm_context = self._make_context()
         for trial in self._swarm.trials:
             if trial.number not in self._delivered:
@@ -319,8 +319,8 @@ async def read_counters(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str
             answer = await read_probe(probe, context)
             if answer.problem:
                 message = f"the probe {name}: {clean_text(answer.problem, kit.secrets)}"
-                kit.emit(Trouble(message=message))
+                kit.emit(WarningRaised(message=message))
             if answer.is_there:
                 reading = FAILED if answer.problem else answer.reading
-                readings[name] = cleaned(reading, kit.secrets)
+                readings[name] = clean_value(reading, kit.secrets)
     return readings

@@ -21,10 +21,10 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome, StopReason
-from swarm_bench.core.session.records import Measured, Rehearsed
+from swarm_bench.core.session.records import Measurements, Rehearsed
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.untrusted import read
 
@@ -159,7 +159,7 @@ async def _ask_rehearsal(state: _TrialState) -> None:
             "requests; its rehearsal.log says why"
         )
     servers = kit.experiment.mode(trial.arm).servers
-    state.rehearsed = cleaned(read_rehearsal_figures(traffic, servers), kit.secrets)
+    state.rehearsed = clean_value(read_rehearsal_figures(traffic, servers), kit.secrets)
 
 
 def _make_execution(state: _TrialState, outcome: Outcome, exit_code: int | None) -> Execution:
@@ -181,9 +181,9 @@ def _make_execution(state: _TrialState, outcome: Outcome, exit_code: int | None)
     )
 
 
-def _measure(state: _TrialState, exit_code: int | None) -> Measured:
+def _measure(state: _TrialState, exit_code: int | None) -> Measurements:
     agent, swarm_context = state.agent, state.swarm_context
-    return Measured(
+    return Measurements(
         started_at=agent.started_at,
         ended_at=agent.ended_at or datetime.now(UTC),
         wall_seconds=agent.seconds,

@@ -6,7 +6,7 @@ from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.stored import Counts, Moment, Stored, StoredScore
 
 
-class Reread(Stored):
+class ReparsedAnswer(Stored):
     """One line of `rescored.jsonl` in a session of models; of several of a trial the last one
     counts."""
 
@@ -33,11 +33,11 @@ class Reread(Stored):
         """What it is of."""
         return self.trial, self.attempt
 
-    def applied(self, record: ModelRecord) -> ModelRecord:
+    def apply_to(self, record: ModelRecord) -> ModelRecord:
         """Return the record with these scores."""
-        own = {
+        scores = {
             "prediction": self.prediction,
             "scores": self.scores,
             "scoring_rules": self.scoring_rules,
         }
-        return record.model_copy(update=own)
+        return record.model_copy(update=scores)

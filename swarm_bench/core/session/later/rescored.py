@@ -8,7 +8,7 @@ from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.stored import Moment
 
 
-class Rescored(OwnScores):
+class RescoredAnswer(OwnScores):
     """One line of `rescored.jsonl`; of several of a trial the last one counts."""
 
     schema_version: SchemaVersion = SCHEMA_VERSION
@@ -30,8 +30,8 @@ class Rescored(OwnScores):
         """What it is of."""
         return self.trial, self.attempt
 
-    def applied(self, record: TrialRecord) -> TrialRecord:
+    def apply_to(self, record: TrialRecord) -> TrialRecord:
         """Return the record with these scores."""
-        about = ("schema_version", "mode", "trial", "attempt", "rescored_at", "swarm_bench")
-        scores = {key: value for key, value in self if key not in (*about, "unread")}
+        meta_keys = ("schema_version", "mode", "trial", "attempt", "rescored_at", "swarm_bench")
+        scores = {key: value for key, value in self if key not in (*meta_keys, "unread")}
         return record.model_copy(update=scores)

@@ -32,7 +32,7 @@ class Verdict(Stored):
     """Whose answer was called A."""
     model: str
     url: str
-    """Of its server, without logins and keys."""
+    """Address of its server, without logins and keys."""
     prompt: str
     """SHA-256 of what it was asked."""
     verdict: Choice | None
@@ -42,7 +42,7 @@ class Verdict(Stored):
     requests: int = Field(ge=0)
     """0 where both answers are the same text, so that nobody was asked."""
     input_tokens: int | None = Field(ge=0)
-    """Without those that were read from a cache."""
+    """Tokens without those that were read from a cache."""
     cache_read: int | None = Field(ge=0)
     output_tokens: int | None = Field(ge=0)
     cost: float | None = Field(ge=0)

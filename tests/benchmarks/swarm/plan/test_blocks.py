@@ -11,7 +11,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_start
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import Experiment, Repository, Setting, Task
 from swarm_bench.core.session.experiment_checks import check_stored
-from swarm_bench.core.session.looks import Look
+from swarm_bench.core.session.looks import InterimVerdicts
 from swarm_bench.engine.plan import draw_order, iterate_groups
 from tests.builders.experiments import experiment
 
@@ -183,7 +183,7 @@ def until_clear(tasks: int | list[Task], seed: int = 3) -> Experiment:
     if not isinstance(tasks, int):
         changes["tasks"] = tuple(tasks)
     one = deal_blocks(one.model_copy(update=changes), None)
-    return draw_task_order(one).with_beforehand()
+    return draw_task_order(one).preregister()
 
 
 def test_the_tasks_of_a_session_that_may_end_early_are_drawn() -> None:
@@ -213,7 +213,7 @@ def test_a_session_that_may_end_early_is_read_as_far_as_it_was_run() -> None:
     assert count_planned(begun) == dict.fromkeys(MODES, 15)
     assert not begun.tasks_changed
     assert cut_to_started(one, set(range(1, 31))) == one
-    look = Look(blocks=3, tasks=22, verdicts={}, stands=False)
+    look = InterimVerdicts(blocks=3, tasks=22, verdicts={}, stands=False)
     assert len(cut_to_started(one.model_copy(update={"looks": (look,)}), {1}).tasks) == 22
     ordinary = session(30)
     assert cut_to_started(ordinary, {1}) is ordinary
@@ -222,7 +222,7 @@ def test_a_session_that_may_end_early_is_read_as_far_as_it_was_run() -> None:
 def test_nothing_is_planned_after_a_verdict_that_stands() -> None:
     one = until_clear(30)
     for stands, blocks in ((False, 4), (True, 2)):
-        look = Look(blocks=2, tasks=15, verdicts={"canopy": "helps"}, stands=stands)
+        look = InterimVerdicts(blocks=2, tasks=15, verdicts={"canopy": "helps"}, stands=stands)
         looked = one.model_copy(update={"looks": (look,)})
         assert len(plan(looked)) == blocks
         stored = Experiment.from_json(looked.model_dump_json())

@@ -16,7 +16,7 @@ from swarm_bench.benchmarks.swarm.running.home_files import read_home_files
 from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording
-from swarm_bench.core.session.records import Measured, TrialRecord
+from swarm_bench.core.session.records import Measurements, TrialRecord
 from swarm_bench.core.status import Cause
 from tests.builders.experiments import experiment
 
@@ -36,7 +36,7 @@ def line(process: ProcessEnd | None, **changes: object) -> RecordedTrial:
     execution = Execution(
         trial=SwarmTrial(id=TRIAL, run=1, arm="canopy", case=task, number=1),
         outcome=Outcome(cause=made.cause),
-        measured=Measured(
+        measured=Measurements(
             started_at=None, ended_at=datetime(2026, 1, 1, tzinfo=UTC), wall_seconds=None,
             exit_code=None, peak_memory_bytes=None, cpu_seconds=None, attempt=1,
             turns_counted=None,

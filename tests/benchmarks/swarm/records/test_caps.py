@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from swarm_bench.agents.stream_json.stream import outcome_of
+from swarm_bench.agents.stream_json.stream import read_outcome
 from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, MOST_REQUESTS, cap_outcome
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
@@ -30,7 +30,7 @@ def stream_of_names(folder: Path) -> AgentExit:
 
 
 def test_a_record_of_many_names_is_small_and_says_so(tmp_path: Path) -> None:
-    outcome = outcome_of(stream_of_names(tmp_path))
+    outcome = read_outcome(stream_of_names(tmp_path))
     assert outcome.tool_calls is not None
     assert len(outcome.tool_calls) == CALLS
 

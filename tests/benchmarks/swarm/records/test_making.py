@@ -26,7 +26,7 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
-from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.redaction.cleaning import clean_value
 from tests.builders.executions import execution
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}
@@ -192,12 +192,12 @@ def test_a_key_that_json_spells_in_its_own_way_is_in_no_outcome(tmp_path: Path) 
 
 def test_figures_of_names_that_become_the_same_are_added() -> None:
     names = {"a-key-1": 1, "a-key-2": 2, "b": 3}
-    assert cleaned(names, ("a-key-1", "a-key-2")) == {"(not stored)": 3, "b": 3}
+    assert clean_value(names, ("a-key-1", "a-key-2")) == {"(not stored)": 3, "b": 3}
 
 
 def test_a_key_that_is_spelt_like_the_name_of_a_figure_takes_no_figure() -> None:
     outcome = Outcome(cause=Cause.FINISHED, text="the duration_ms", duration_ms=7, cost=0.5)
-    clean = cleaned(outcome, ("duration_ms",))
+    clean = clean_value(outcome, ("duration_ms",))
     assert (clean.text, clean.duration_ms, clean.cost) == ("the (not stored)", 7, 0.5)
 
 

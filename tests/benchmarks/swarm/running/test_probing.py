@@ -10,7 +10,7 @@ import pytest
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.running.swarm import read_counters
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.events import Event, WarningRaised
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.retrieval.probes import readings
 from swarm_bench.retrieval.probes.registered import load
@@ -56,7 +56,7 @@ async def test_keys_are_taken_out_and_whatever_does_not_answer_is_missing(
     read = await read_counters(kit, kit.experiment.mode("baseline"), context)
 
     assert (read["endless"], read["leaving"]) == (readings.FAILED, readings.FAILED)
-    golden(*(event.message for event in events if isinstance(event, Trouble)))
+    golden(*(event.message for event in events if isinstance(event, WarningRaised)))
     assert len(events) == 2
     assert read["repeating"] == {
         "performance": {"queries": 1},
