@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from swarm_bench.config.shipped import ours
+from swarm_bench.config.shipped import find_shipped
 from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.listing import Listing
 
@@ -17,7 +17,7 @@ _LONGEST = 160
 
 def list_pages() -> list[Listing]:
     """List the pages and the examples, each with what it is about."""
-    folder = ours(FOLDER)
+    folder = find_shipped(FOLDER)
     return [
         Listing(name=name, about=_read_title(folder / path), source=FOLDER)
         for name, path in sorted(_iterate_paths(folder))
@@ -26,7 +26,7 @@ def list_pages() -> list[Listing]:
 
 def read_page(name: str) -> str:
     """Return the text of a page or an example. Raises `UnknownName`."""
-    folder = ours(FOLDER)
+    folder = find_shipped(FOLDER)
     paths = dict(_iterate_paths(folder))
     page = name.removeprefix(f"{FOLDER}/").removesuffix(_PAGE)
     if page not in paths:

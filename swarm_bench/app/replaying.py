@@ -99,7 +99,7 @@ def _build_replay(
                 tuple(name for name in order if name in names) for order in recorded_orders
             ),
             "versions": {**recorded_experiment.versions, "swarm-bench": version("swarm-bench")},
-            "settings": anchor_paths(resolved.stored()),
+            "settings": anchor_paths(resolved.dump_settings()),
         }
     )
 

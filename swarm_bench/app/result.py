@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import (
     CostLimitReached,
     GateFailed,
@@ -38,7 +38,7 @@ def shorten_summary(summary: RenderedDocument, width: int, *, colours: bool) -> 
 
 def format_continue_command(design: Design, folder: Path, service_url: str | None = None) -> str:
     """Return the command that continues a session of the swarm benchmark."""
-    service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
+    service = f" --service-url {quote(remove_logins(service_url))}" if service_url else ""
     return f"swarm-bench {design.name} --continue {quote(str(folder))}{service}"
 
 

@@ -213,7 +213,7 @@ def _resolve_member(
     return replace(
         resolved,
         settings=replace(settings, **changes),
-        member=Member(size=size, like=like, others=tuple(other_sessions)),
+        member=Member(size=size, like=like, other_sessions=tuple(other_sessions)),
         continued=(own_session,) if own_session else (),
     )
 

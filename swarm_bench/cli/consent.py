@@ -16,7 +16,7 @@ def ask(demands: Sequence[Demand]) -> bool | None:
     origins = ", ".join(dict.fromkeys(demand.origin for demand in demands))
     typer.echo(printable(f"You did not type this; {origins} would run or use:"), err=True)
     for demand in demands:
-        typer.echo(f"  {printable(demand.in_full)}", err=True)
+        typer.echo(f"  {printable(demand.full_sentence)}", err=True)
     scope = "this session" if all(demand.session for demand in demands) else "this folder"
     typer.echo("A yes is remembered for these lines until they change.", err=True)
     typer.echo(f"Trust {scope}? [y/N]: ", nl=False, err=True)

@@ -61,9 +61,9 @@ def judge(
 ) -> None:
     with show_step("starting"):
         from swarm_bench.app import judging
-        from swarm_bench.config.settings import checked
+        from swarm_bench.config.settings import check_options
 
-    options = {"url": url, "key": key, **checked({"timeout": timeout})}
+    options = {"url": url, "key": key, **check_options({"timeout": timeout})}
     request = judging.JudgeRequest(
         folder=find_session(session),
         model=model,

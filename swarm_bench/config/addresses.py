@@ -9,15 +9,15 @@ _LOGIN = re.compile(r"(?:(?<=://)|(?<=\w:/))(?P<login>[^/?#@\s\"'<>]+)@")
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\s\"'<>]+")
 
 
-def without_logins(text: str) -> str:
+def remove_logins(text: str) -> str:
     """Return the text with every address in it as anyone may see it."""
-    return _PARAMETER.sub(_shown, _LOGIN.sub("", text))
+    return _PARAMETER.sub(_redact, _LOGIN.sub("", text))
 
 
-def logins(text: str) -> list[re.Match[str]]:
+def find_logins(text: str) -> list[re.Match[str]]:
     """Find the logins of all addresses, as the group `login`: `user:password`, or a token."""
     return list(_LOGIN.finditer(text))
 
 
-def _shown(parameter: re.Match[str]) -> str:
+def _redact(parameter: re.Match[str]) -> str:
     return f"{parameter['name']}=…" if names_secret(parameter["name"]) else parameter[0]

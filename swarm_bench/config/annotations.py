@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from swarm_bench.config import written
-from swarm_bench.config.written import After, Before, Limits
+from swarm_bench.config.written import Checker, Converter, Limits
 
 
 class Option(NamedTuple):
@@ -66,11 +66,11 @@ class Scope(NamedTuple):
     """Whether `run` has it only where a benchmark asks models."""
 
 
-Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
+Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Converter(written.parse_seconds)]
 Count = Annotated[int, Limits(ge=1)]
-Part = Annotated[float, Before(written.share), After(written.part)]
-Arguments = Annotated[list[str], Before(written.arguments)]
-Folder = Annotated[Path, Before(written.folder)]
+Part = Annotated[float, Converter(written.parse_share), Checker(written.check_share)]
+Arguments = Annotated[list[str], Converter(written.parse_arguments)]
+Folder = Annotated[Path, Converter(written.check_folder)]
 METRIC = Option("Metric that the verdict is on, named before the first trial.", metavar="KEY")
 MaxCost = Annotated[
     Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
@@ -109,9 +109,9 @@ _Note = TypeVar("_Note", Option, Scope)
 def notes(kind: type[Any], note: type[_Note]) -> dict[str, _Note]:
     """Return the notes of a kind that fields of a dataclass have, by their names."""
     return {
-        it.name: annotation
-        for it in fields(kind)
-        for annotation in getattr(it.type, "__metadata__", ())
+        entry.name: annotation
+        for entry in fields(kind)
+        for annotation in getattr(entry.type, "__metadata__", ())
         if isinstance(annotation, note)
     }
 

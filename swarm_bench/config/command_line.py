@@ -30,7 +30,9 @@ def command_line(design: Design, command: str | None = None) -> Iterator[Setting
     """Yield the settings that are options of a design's command, or of another one that has its
     defaults, in the order of help."""
     names = names_of(command or design.name)
-    for setting in _described(Settings, design.defaults, in_retrieve=design.name not in DESIGNS):
+    for setting in _list_settings(
+        Settings, design.defaults, in_retrieve=design.name not in DESIGNS
+    ):
         if setting.name == "runs" and "agents" in names:
             default = f"{setting.default}, with --agents {design.runs_of_agents}"
             setting = setting._replace(default=default)
@@ -40,16 +42,16 @@ def command_line(design: Design, command: str | None = None) -> Iterator[Setting
 
 def run_command_line() -> Iterator[Setting]:
     """Yield the settings that are options of `run`, in the order of its help."""
-    return _described(RunSettings, {})
+    return _list_settings(RunSettings, {})
 
 
-def _described(
+def _list_settings(
     kind: type[Any], defaults: Mapping[str, Any], *, in_retrieve: bool = False
 ) -> Iterator[Setting]:
     """Yield the options among the fields of a dataclass, in their order; `defaults` are those that
     differ from the ones of the fields."""
     options, scopes, values = notes(kind, Option), notes(kind, Scope), vars(kind(**defaults))
-    types = {it.name: it.type for it in fields(kind)}
+    types = {entry.name: entry.type for entry in fields(kind)}
     for name, option in options.items():
         default = None if name in defaults else option.default
         yield Setting(
@@ -58,7 +60,7 @@ def _described(
             kind=_kind(types[name]),
             help=(in_retrieve and option.retrieve) or option.help,
             metavar=option.metavar,
-            default=default or _as_typed(values[name]),
+            default=default or _format_default(values[name]),
             several=option.several,
             bare=option.bare,
             group=scopes[name].group,
@@ -72,7 +74,7 @@ def _kind(annotation: Any) -> Literal["switch", "text", "texts"]:
     return "texts" if get_origin(base) is list else "text"
 
 
-def _as_typed(value: object) -> str | None:
+def _format_default(value: object) -> str | None:
     if isinstance(value, list):
         return " ".join(value) or None
     return None if value is None or isinstance(value, bool) else str(value)

@@ -27,24 +27,24 @@ LARGEST_FILLED = LARGEST
 class DotEnv:
     """Its variables that are set, by name, in two forms."""
 
-    written: Mapping[str, str] = field(default_factory=dict)
+    raw: Mapping[str, str] = field(default_factory=dict)
     """As they stand there: filled in, a key could carry the value of another variable along."""
-    filled: Mapping[str, str] = field(default_factory=dict)
+    expanded: Mapping[str, str] = field(default_factory=dict)
     """With other variables in the places of `${NAME}`, as most programs read the file."""
-    bare: frozenset[str] = frozenset()
+    names_only: frozenset[str] = frozenset()
     """Names that stand there without a `=`, and are not set."""
 
-    def without(self, prefix: str) -> "DotEnv":
+    def exclude(self, prefix: str) -> "DotEnv":
         """Keep those that have a value, and a name without `prefix`, in any case."""
 
-        def others(variables: Mapping[str, str]) -> dict[str, str]:
+        def select(variables: Mapping[str, str]) -> dict[str, str]:
             return {
                 name: value
                 for name, value in variables.items()
                 if value and not name.upper().startswith(prefix)
             }
 
-        return DotEnv(written=others(self.written), filled=others(self.filled))
+        return DotEnv(raw=select(self.raw), expanded=select(self.expanded))
 
 
 def read_dotenv() -> DotEnv:
@@ -56,11 +56,11 @@ def read_dotenv() -> DotEnv:
     if text.count("${") > MOST_PLACES:
         raise ConfigError(f"{FILE} has more than {MOST_PLACES} of ${{NAME}}; write the values out")
     variables = dotenv_values(stream=StringIO(text), interpolate=False)
-    written = {name: value for name, value in variables.items() if value is not None}
+    raw = {name: value for name, value in variables.items() if value is not None}
     return DotEnv(
-        written=written,
-        filled=_filled(written),
-        bare=frozenset(variables.keys() - written.keys()),
+        raw=raw,
+        expanded=_expand(raw),
+        names_only=frozenset(variables.keys() - raw.keys()),
     )
 
 
@@ -78,13 +78,13 @@ def check_plain(options: Mapping[str, str]) -> None:
             )
 
 
-def _filled(written: Mapping[str, str]) -> dict[str, str]:
+def _expand(raw: Mapping[str, str]) -> dict[str, str]:
     """Fill in the variables before each, and those of the environment. Raises `ConfigError`
     before a value grows too long, as it does when each doubles the previous."""
-    filled: dict[str, str] = {}
-    variables = ChainMap(filled, os.environ)
+    expanded: dict[str, str] = {}
+    variables = ChainMap(expanded, os.environ)
     remaining = LARGEST_FILLED
-    for name, value in written.items():
+    for name, value in raw.items():
         parts: list[str] = []
         for atom in parse_variables(value):
             parts.append(atom.resolve(variables))
@@ -95,5 +95,5 @@ def _filled(written: Mapping[str, str]) -> dict[str, str]:
                     f"The values in {FILE} are more than {size} once ${{NAME}} is filled in, "
                     f"at {name}; write them out"
                 )
-        filled[name] = "".join(parts)
-    return filled
+        expanded[name] = "".join(parts)
+    return expanded

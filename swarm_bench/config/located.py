@@ -42,9 +42,9 @@ class Located:
         nodes = [self.root] if self.root else []
         while nodes:
             node = nodes.pop()
-            if (again := _duplicate_key(node)) is not None:
-                yield again.start_mark.line + 1, again.value
-            nodes += _children(node)
+            if (duplicate := _duplicate_key(node)) is not None:
+                yield duplicate.start_mark.line + 1, duplicate.value
+            nodes += _list_children(node)
 
 
 def read_located(path: Path, kind: str, *, largest: int = LARGEST) -> Located:
@@ -102,10 +102,12 @@ def _check(path: Path, root: yaml.Node | None) -> None:
                 )
             return size
         sizes[id(node)] = None
-        if (again := _duplicate_key(node)) is not None:
-            raise _wrong(path, again, f"the key {again.value!r} appears twice; keep one of them")
+        if (duplicate := _duplicate_key(node)) is not None:
+            raise _wrong(
+                path, duplicate, f"the key {duplicate.value!r} appears twice; keep one of them"
+            )
         size = 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
-        size += sum(map(visit, _children(node)))
+        size += sum(map(visit, _list_children(node)))
         if size > LARGEST_CONTENT:
             raise _wrong(path, node, "the aliases here stand for far too much; use fewer")
         sizes[id(node)] = size
@@ -130,7 +132,7 @@ def _duplicate_key(node: yaml.Node) -> yaml.ScalarNode | None:
     return None
 
 
-def _children(node: yaml.Node) -> Iterator[yaml.Node]:
+def _list_children(node: yaml.Node) -> Iterator[yaml.Node]:
     if isinstance(node, yaml.SequenceNode):
         yield from node.value
     elif isinstance(node, yaml.MappingNode):

@@ -27,8 +27,8 @@ from swarm_bench.config.annotations import (
     notes,
 )
 from swarm_bench.config.written import (
-    After,
-    Before,
+    Checker,
+    Converter,
     Limits,
     anchor_agent,
     anchor_folder,
@@ -65,8 +65,8 @@ class Settings:
     ] = Path()
     modes: Annotated[
         list[str],
-        Before(written.names),
-        After(written.not_empty),
+        Converter(written.parse_names),
+        Checker(written.check_not_empty),
         Option(
             "Names of modes, or paths to mode files; the first one is the reference.",
             metavar="M ...",
@@ -83,8 +83,8 @@ class Settings:
     ] = field(default_factory=lambda: ["baseline", "canopy", "canopy-service"])
     agents: Annotated[
         list[Annotated[int, Limits(ge=1, le=1000)]],
-        Before(written.numbers),
-        After(written.distinct),
+        Converter(written.parse_numbers),
+        Checker(written.check_distinct),
         Option(
             "Agents of a swarm, which share out the tasks; several numbers compare with growing "
             "swarms.",
@@ -145,7 +145,7 @@ class Settings:
         Scope(Group.AGENTS, also=("doctor",), anchor=anchor_agent, fixed=True, trusted=True),
     ] = "scout"
     model: Annotated[
-        Annotated[str, After(written.model)] | None,
+        Annotated[str, Checker(written.check_model)] | None,
         Option(
             "Model that the agent is to use; 'rehearsal' asks none and costs nothing.",
             metavar="NAME",
@@ -169,7 +169,7 @@ class Settings:
     ] = field(default_factory=list)
     agent_env: Annotated[
         Arguments,
-        After(written.variables),
+        Checker(written.check_variables),
         Option(
             "A variable for the agents; NAME alone takes it from here. Never stored.",
             metavar="NAME[=VALUE]",
@@ -212,7 +212,7 @@ class Settings:
     ] = False
     controls: Annotated[
         list[ControlKind],
-        Before(written.controls),
+        Converter(written.parse_controls),
         Option(
             "Add arms to each tool mode: with its instructions but no tool (instructions, also "
             "without a word), or with tools that answer with irrelevant places (placebo).",
@@ -262,8 +262,8 @@ class Settings:
     ] = None
     quality_margin: Annotated[
         float,
-        Before(written.share),
-        After(written.any_part),
+        Converter(written.parse_share),
+        Checker(written.check_any_share),
         Option(
             "Amount by which it may be lower than the reference's for a saving to count.",
             metavar="SHARE",
@@ -304,7 +304,7 @@ class Settings:
         Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
     ] = 600
     service_url: Annotated[
-        Annotated[str, After(written.address)] | None,
+        Annotated[str, Checker(written.check_address)] | None,
         Option("Use this running canopy-service.", metavar="URL"),
         Scope(Group.AGENTS, also=("retrieve",), of_call=True, of_recording=True, trusted=True),
     ] = None
@@ -387,9 +387,9 @@ SCOPES = notes(Settings, Scope)
 
 def names_of(command: str) -> list[str]:
     """Return the names of the options that a command has."""
-    own = command in DESIGNS
+    is_design = command in DESIGNS
     return [
         name
         for name, scope in SCOPES.items()
-        if command in scope.also or (own and command not in scope.without)
+        if command in scope.also or (is_design and command not in scope.without)
     ]

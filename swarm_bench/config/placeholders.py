@@ -19,13 +19,13 @@ def placeholders(text: str) -> set[str]:
     return set(_PLACEHOLDER.findall(text))
 
 
-def substituted(text: str, put: Callable[[str], str]) -> str:
+def substitute(text: str, put: Callable[[str], str]) -> str:
     """Return the text with what `put` gives for each name. One pass: what a value holds is not
     looked at again."""
     return _PLACEHOLDER.sub(lambda match: put(match["placeholder"]), text)
 
 
-def without_closed(text: str) -> str:
+def remove_closed(text: str) -> str:
     """Return the text without anything that stands between `{{` and `}}` in a line."""
     return _CLOSED.sub(" ", text)
 

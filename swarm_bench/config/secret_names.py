@@ -14,7 +14,7 @@ _LAST = frozenset({"auth", "pass", "pat", "pwd"})
 """Only at the end: `REDISCLI_AUTH`, but not `SSH_AUTH_SOCK`."""
 _GLUED = ("password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "token", "secret")
 """Also as the end of a word: `PGPASSWORD`, `AUTHTOKEN`. No word of another meaning ends so."""
-_ABOUT = frozenset({
+_HARMLESS_ENDS = frozenset({
     "file", "path", "dir", "directory", "home", "sock", "socket", "host", "port", "user",
     "username", "name", "type", "url", "uri", "endpoint", "timeout", "ttl", "expiry", "limit",
     "budget", "length", "size", "count", "version", "layout", "field", "store", "extensions",
@@ -28,7 +28,7 @@ def names_secret(name: str) -> bool:
     parts = [part.lower() for part in _PARTS.findall(name)]
     while parts and parts[-1].isdigit():
         parts.pop()
-    if not parts or parts[-1] in _ABOUT:
+    if not parts or parts[-1] in _HARMLESS_ENDS:
         return False
     if len(parts) > 1 and parts[-1] in _LAST:
         return True

@@ -47,7 +47,7 @@ class Member:
     size: int
     like: Experiment | None = None
     """Another one of the series, which measures the same; `None` for the first."""
-    others: tuple["Continued", ...] = ()
+    other_sessions: tuple["Continued", ...] = ()
     """All others that there are."""
 
 
@@ -80,13 +80,13 @@ class Resolved:
     """`None` for a session that is alone."""
     continued: tuple[Continued, ...] = ()
     """The session that is continued, or those of the series, the smallest size first."""
-    held: RetrieveExperiment | None = None
+    retrieve_session: RetrieveExperiment | None = None
     """The session of `retrieve` that is continued."""
 
-    def stored(self) -> dict[str, Setting]:
+    def dump_settings(self) -> dict[str, Setting]:
         """Return them as `experiment.json` keeps them."""
         values = _SETTINGS.dump_python(self.settings, mode="json")
-        values["agent_env"] = [_without_value(word) for word in self.settings.agent_env]
+        values["agent_env"] = [_redact_value(word) for word in self.settings.agent_env]
         return {
             name: Setting(value=value, source=self.sources[name]) for name, value in values.items()
         }
@@ -106,13 +106,13 @@ class Resolved:
         return self.sources[name] == "command line"
 
 
-def _without_value(variable: str) -> str:
+def _redact_value(variable: str) -> str:
     name, sets, _ = variable.partition("=")
     return f"{name}={NOT_STORED}" if sets else name
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class OptionSources:
     """What sets options besides the command line and a session, as it was read."""
 
     config: Path | None
@@ -124,7 +124,7 @@ class Surroundings:
 
     def resolve(
         self,
-        typed: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         *,
         session: Mapping[str, Setting] | None = None,
         defaults: Mapping[str, Any] | None = None,
@@ -141,13 +141,13 @@ class Surroundings:
             if name in SCOPES and not SCOPES[name].of_call
         }
         layers: Layers = {
-            "command line": typed,
+            "command line": arguments,
             "session": of_session,
             **self.layers(SCOPES),
             "default": defaults or {},
         }
-        settings, sources = self.validated(_SETTINGS, SCOPES, layers)
-        dotenv = self.dotenv.without(PREFIX)
+        settings, sources = self.validate(_SETTINGS, SCOPES, layers)
+        dotenv = self.dotenv.exclude(PREFIX)
         return Resolved(settings=settings, sources=sources, config=self.config, dotenv=dotenv)
 
     def layers(self, names: Collection[str]) -> Layers:
@@ -164,7 +164,7 @@ class Surroundings:
             for source, layer in layers.items()
         }
 
-    def validated(
+    def validate(
         self,
         adapter: TypeAdapter[_Kind],
         names: Iterable[str],
@@ -183,7 +183,7 @@ class Surroundings:
         return settings, sources
 
 
-NOTHING = Surroundings(
+NOTHING = OptionSources(
     config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
 )
 """Of what is to be the same everywhere."""
@@ -199,54 +199,56 @@ def merge(layers: Layers) -> tuple[dict[str, Any], dict[str, Source]]:
     return values, sources
 
 
-def surroundings(config: Path | None = None) -> Surroundings:
+def read_sources(config: Path | None = None) -> OptionSources:
     """Read the environment, `.env` and the settings file. Raises `ConfigError`."""
     dotenv, file = read_dotenv(), read_settings(config)
-    return Surroundings(
+    return OptionSources(
         config=config,
-        environment=_environment(),
+        environment=_read_environment(),
         dotenv=dotenv,
-        of_dotenv=_dotenv(dotenv),
+        of_dotenv=_read_dotenv_options(dotenv),
         file=file,
     )
 
 
 def load(
-    typed: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     *,
     config: Path | None = None,
     session: Mapping[str, Setting] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> Resolved:
     """Resolve the options of a call that reads its surroundings here."""
-    return surroundings(config).resolve(typed, session=session, defaults=defaults)
+    return read_sources(config).resolve(arguments, session=session, defaults=defaults)
 
 
-def checked(typed: Mapping[str, Any]) -> dict[str, Any]:
+def check_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Check options of a command that looks for them nowhere else; one that is `None` is not there.
     Raises `UsageError`."""
-    options = {name: value for name, value in typed.items() if value is not None}
+    options = {name: value for name, value in arguments.items() if value is not None}
     settings = NOTHING.resolve(options).settings
     return {name: getattr(settings, name) for name in options}
 
 
-def _environment() -> dict[str, Any]:
+def _read_environment() -> dict[str, Any]:
     _refuse_unknown("The environment", (name for name in os.environ if name != TRUST))
     return _our_options(os.environ)
 
 
-def _dotenv(dotenv: DotEnv) -> dict[str, Any]:
-    names = [*dotenv.written, *sorted(dotenv.bare)]
+def _read_dotenv_options(dotenv: DotEnv) -> dict[str, Any]:
+    names = [*dotenv.raw, *sorted(dotenv.names_only)]
     if TRUST in map(str.upper, names):
         raise ConfigError(
             f".env sets {TRUST}, and a file cannot vouch for itself; remove the line, and give "
             "--trust or set it in the environment"
         )
     _refuse_unknown(".env", names)
-    if bare := next(filter(_has_prefix, sorted(dotenv.bare)), None):
-        raise ConfigError(f".env has {bare} without a value; write {bare}=VALUE, or remove it")
-    check_plain({name: value for name, value in dotenv.written.items() if _has_prefix(name)})
-    return _our_options(dotenv.written)
+    if names_only := next(filter(_has_prefix, sorted(dotenv.names_only)), None):
+        raise ConfigError(
+            f".env has {names_only} without a value; write {names_only}=VALUE, or remove it"
+        )
+    check_plain({name: value for name, value in dotenv.raw.items() if _has_prefix(name)})
+    return _our_options(dotenv.raw)
 
 
 def _has_prefix(name: str) -> bool:
@@ -294,16 +296,16 @@ def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFi
     origin: str = sources.get(name, "default")
     if origin == "file":
         origin = file.position(written_name(name))
-    where = "" if origin == "command line" else f" (from {origin})"
+    location = "" if origin == "command line" else f" (from {origin})"
     value = error["input"]
     if name == "agent_env" and isinstance(value, list):
-        value = [_without_value(str(word)) for word in value]
-    return f"{flag(name)} {format_value(value)}{where}: it {describe_problem(error)}"
+        value = [_redact_value(str(word)) for word in value]
+    return f"{flag(name)} {format_value(value)}{location}: it {describe_problem(error)}"
 
 
 def property_layers(benchmark: str, config: Path | None = None) -> Layers:
     """Read what the environment, `.env` and the settings file set. Raises `ConfigError`."""
-    dotenv = _properties(read_dotenv().written)
+    dotenv = _select_properties(read_dotenv().raw)
     check_plain({f"{PROPERTY_PREFIX}{name}": value for name, value in dotenv.items()})
     file = read_settings(config)
     option = benchmark.replace("-", "_")
@@ -313,11 +315,11 @@ def property_layers(benchmark: str, config: Path | None = None) -> Layers:
             f"{file.position(option)}: {benchmark} is a benchmark, whose properties stand in a "
             f"table: [{benchmark}]"
         )
-    own = {name.replace("-", "_"): value for name, value in table.items()}
-    return {"environment": _properties(os.environ), ".env": dotenv, "file": own}
+    properties = {name.replace("-", "_"): value for name, value in table.items()}
+    return {"environment": _select_properties(os.environ), ".env": dotenv, "file": properties}
 
 
-def _properties(variables: Mapping[str, str]) -> dict[str, str]:
+def _select_properties(variables: Mapping[str, str]) -> dict[str, str]:
     return {
         name.upper().removeprefix(PROPERTY_PREFIX).lower(): value
         for name, value in variables.items()

@@ -40,12 +40,12 @@ class SettingsFile:
             for name, value in self.options.items()
             if name not in names and not (isinstance(value, dict) and name in tables)
         ]
-        more = [f"and {len(unknown) - MAX_PROBLEMS} more"] if len(unknown) > MAX_PROBLEMS else []
+        omitted = [f"and {len(unknown) - MAX_PROBLEMS} more"] if len(unknown) > MAX_PROBLEMS else []
         clauses = (
             f"{self.position(name)}: {_why_not(name, self.options[name], names)}"
             for name in unknown[:MAX_PROBLEMS]
         )
-        return [*clauses, *more]
+        return [*clauses, *omitted]
 
 
 def read_settings(config: Path | None) -> SettingsFile:

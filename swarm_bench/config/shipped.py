@@ -11,7 +11,7 @@ from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def ours(folder: str) -> Path:
+def find_shipped(folder: str) -> Path:
     """Return a folder that comes with the package: in a wheel inside it, in a checkout beside."""
     inside = _PACKAGE / folder
     return inside if inside.is_dir() else _PACKAGE.parent / folder
@@ -29,15 +29,21 @@ class Kind:
     def folders(self) -> list[Path]:
         """List the folders that hold such files: ours, then that of the working folder when there
         is another."""
-        own, theirs = ours(self.folder), Path.cwd() / self.folder
-        return [own, theirs] if theirs.is_dir() and theirs.resolve() != own.resolve() else [own]
+        shipped_folder, user_folder = find_shipped(self.folder), Path.cwd() / self.folder
+        return (
+            [shipped_folder, user_folder]
+            if user_folder.is_dir() and user_folder.resolve() != shipped_folder.resolve()
+            else [shipped_folder]
+        )
 
     def files(self) -> Iterator[Path]:
         """Yield all such files, ours first, by name; a copy of ours is no other file."""
-        own, *theirs = self.folders()
-        yield from sorted(own.glob(f"*{self.suffix}"))
-        for path in (path for folder in theirs for path in sorted(folder.glob(f"*{self.suffix}"))):
-            if not _is_copy(path, own / path.name):
+        shipped_folder, *user_folders = self.folders()
+        yield from sorted(shipped_folder.glob(f"*{self.suffix}"))
+        for path in (
+            path for folder in user_folders for path in sorted(folder.glob(f"*{self.suffix}"))
+        ):
+            if not _is_copy(path, shipped_folder / path.name):
                 yield path
 
     def is_path(self, word: str) -> bool:
@@ -73,10 +79,10 @@ class Kind:
         return path.absolute().parent == self.folders()[0]
 
 
-def _is_copy(path: Path, ours: Path) -> bool:
+def _is_copy(path: Path, original: Path) -> bool:
     """Tell whether two files say the same, as in a checkout of what is installed."""
     with suppress(OSError):
-        return filecmp.cmp(path, ours, shallow=False)
+        return filecmp.cmp(path, original, shallow=False)
     return False
 
 

@@ -25,7 +25,7 @@ _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{{LONGEST_KEY},}}+", re.ASCII)
 
 
-def decoded(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """Decode a text: UTF-8, or as the mark at its beginning says. Raises `UnicodeDecodeError`."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     return content.decode(encoding)
@@ -45,7 +45,7 @@ def read_text(
             data = file.read(largest + 1)
         if len(data) > largest:
             raise ConfigError(f"The {kind} {path} is larger than {largest // 1024} KiB; shorten it")
-        return decoded(data)
+        return decode_text(data)
     except OSError as error:
         raise ConfigError(
             f"The {kind} {path} cannot be read: {error.strerror}; {advice}"

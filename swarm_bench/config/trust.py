@@ -41,13 +41,13 @@ class Demand:
     @property
     def sentence(self) -> str:
         """`the agent x:A (swarm-bench.toml)`."""
-        half = SHOWN_LETTERS // 2
+        half_length = SHOWN_LETTERS // 2
         cut = len(self.what) > SHOWN_LETTERS  # the end says as much as the start
-        what = f"{self.what[:half]} … {self.what[-half:]}" if cut else self.what
-        return replace(self, what=what).in_full
+        short = f"{self.what[:half_length]} … {self.what[-half_length:]}" if cut else self.what
+        return replace(self, what=short).full_sentence
 
     @property
-    def in_full(self) -> str:
+    def full_sentence(self) -> str:
         """The same for whoever is to judge it: nothing is cut off."""
         changed = ", which has changed since you trusted it" if self.has_changed else ""
         return f"{self.what} ({self.origin}){changed}"
@@ -64,18 +64,18 @@ def is_plain_model(name: str) -> bool:
     return _PLAIN_MODEL.fullmatch(name) is not None
 
 
-def refusal(demands: Sequence[Demand]) -> UsageError:
+def build_refusal(demands: Sequence[Demand]) -> UsageError:
     """Make the error for what nobody vouched for: one sentence."""
-    what = "; ".join(dict.fromkeys(demand.sentence for demand in demands))
+    sentences = "; ".join(dict.fromkeys(demand.sentence for demand in demands))
     settings = any(demand.origin == "swarm-bench.toml" for demand in demands)
-    named = ", or name the settings file with --config" if settings else ""
+    advice = ", or name the settings file with --config" if settings else ""
     return UsageError(
-        f"Nothing was started, because you did not type what would be run or used here: {what}; "
-        f"look at it with --plan, then add --trust{named}"
+        f"Nothing was started, because you did not type what would be run or used here: "
+        f"{sentences}; look at it with --plan, then add --trust{advice}"
     )
 
 
-def not_approved(demands: Iterable[Demand], approved: frozenset[str]) -> list[Demand]:
+def find_unapproved(demands: Iterable[Demand], approved: frozenset[str]) -> list[Demand]:
     """Return what is asked for and not approved. `approved` holds digests, and subjects."""
     return [
         replace(demand, has_changed=demand.subject in approved)
@@ -84,6 +84,6 @@ def not_approved(demands: Iterable[Demand], approved: frozenset[str]) -> list[De
     ]
 
 
-def marks(demands: Iterable[Demand]) -> frozenset[str]:
+def list_marks(demands: Iterable[Demand]) -> frozenset[str]:
     """Return what is remembered of demands that were approved."""
     return frozenset(mark for demand in demands for mark in (demand.digest, demand.subject))

@@ -16,7 +16,7 @@ _YES: tuple[object, ...] = (True, "true", "1", "yes", "on")
 _NO: tuple[object, ...] = (False, "false", "0", "no", "off", "")
 
 
-class Before(NamedTuple):
+class Converter(NamedTuple):
     """A function that makes a value of what was written, before the type is checked."""
 
     function: Callable[[Any], object]
@@ -27,7 +27,7 @@ class Before(NamedTuple):
         return core_schema.no_info_before_validator_function(self.function, handler(source))
 
 
-class After(NamedTuple):
+class Checker(NamedTuple):
     """A function that checks a value of the type."""
 
     function: Callable[[Any], object]
@@ -48,7 +48,7 @@ class Limits:
         return {**handler(source), **self._limits}
 
 
-def names(value: object) -> object:
+def parse_names(value: object) -> object:
     """Split a text at spaces and commas, and the parts of a list at commas only."""
     if isinstance(value, str):
         value = value.split()
@@ -60,36 +60,36 @@ def names(value: object) -> object:
     return separated
 
 
-def not_empty(value: list[str]) -> list[str]:
+def check_not_empty(value: list[str]) -> list[str]:
     """Return the list. Raises `ValueError` for one without any item."""
     if not value:
         raise ValueError("must not be empty")
     return value
 
 
-def controls(value: object) -> object:
+def parse_controls(value: object) -> object:
     """Take yes as the arm of the instructions, like a bare `--controls`, and no as none."""
     word = value.strip().lower() if isinstance(value, str) else value
     if word in _YES or word in _NO:
         return ["instructions"] if word in _YES else []
-    kinds = names(value)
+    kinds = parse_names(value)
     return list(dict.fromkeys(kinds)) if isinstance(kinds, list) else kinds
 
 
-def yes_or_no(word: str) -> bool | None:
+def parse_yes_or_no(word: str) -> bool | None:
     """Read a yes or a no; `None` for a word that is neither."""
     answer = word.strip().lower()
     return answer in _YES if answer in _YES or answer in _NO else None
 
 
-def numbers(value: object) -> object:
+def parse_numbers(value: object) -> object:
     """Make a list of a number, or of a text with spaces or commas between numbers."""
     if isinstance(value, list):
-        return [number for part in value for number in _each(part)]
-    return _each(value)
+        return [number for part in value for number in _split_numbers(part)]
+    return _split_numbers(value)
 
 
-def _each(value: object) -> list[object]:
+def _split_numbers(value: object) -> list[object]:
     if not isinstance(value, str):
         return [value]
     numerals = value.replace(",", " ").split()
@@ -98,13 +98,13 @@ def _each(value: object) -> list[object]:
     return [*numerals]
 
 
-def distinct(value: list[int]) -> list[int]:
+def check_distinct(value: list[int]) -> list[int]:
     if len(set(value)) < len(value):
         raise ValueError("must be numbers that differ")
     return value
 
 
-def arguments(value: object) -> object:
+def parse_arguments(value: object) -> object:
     """Read a list of texts as JSON has it, and split any other text as a shell would."""
     import json  # help and completion do without
     import shlex
@@ -118,7 +118,7 @@ def arguments(value: object) -> object:
         raise ValueError(f"cannot be read as a shell would: {error}") from error
 
 
-def variables(value: list[str]) -> list[str]:
+def check_variables(value: list[str]) -> list[str]:
     for word in value:
         if not re.fullmatch(r"[A-Za-z_]\w*(=.*)?", word, re.DOTALL):
             raise ValueError("must be NAME or NAME=VALUE")
@@ -132,7 +132,7 @@ _DURATION = (
 _UNITS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 
-def seconds(value: object) -> object:
+def parse_seconds(value: object) -> object:
     """Read a time: a number of seconds, or a text such as `90s`, `5m` and `1h30m`."""
     if not isinstance(value, str):
         return value
@@ -148,7 +148,7 @@ def seconds(value: object) -> object:
         ) from None
 
 
-def share(value: object) -> object:
+def parse_share(value: object) -> object:
     """Read `10%` as 0.1; a number without a sign is a share already."""
     if not isinstance(value, str):
         return value
@@ -159,27 +159,27 @@ def share(value: object) -> object:
         raise ValueError("must be a percentage such as 10%, or a share such as 0.1") from None
 
 
-def any_part(value: float) -> float:
+def check_any_share(value: float) -> float:
     """Return a share that may be nothing, or all. Raises `ValueError` for more or less."""
     if not 0 <= value <= 1:
         raise ValueError("must be from 0% to 100%, such as 10% or 0.1")
     return value
 
 
-def part(value: float) -> float:
+def check_share(value: float) -> float:
     """Return a share. Raises `ValueError` where it is nothing, or all."""
     if not 0 < value < 1:
         raise ValueError("must be more than 0% and less than 100%, such as 20% or 0.2")
     return value
 
 
-def model(value: str) -> str:
+def check_model(value: str) -> str:
     if not value.strip():
         raise ValueError("must name a model; omit it for the agent's own choice")
     return value
 
 
-def folder(value: object) -> object:
+def check_folder(value: object) -> object:
     if value == "":
         raise ValueError("must name a folder; . is this one")
     if isinstance(value, str | Path) and re.match(r"\w+:/|[\w.-]+@[\w.-]+:", str(value)):
@@ -194,7 +194,7 @@ def _is_file(word: str) -> bool:
         return False
 
 
-def address(value: str) -> str:
+def check_address(value: str) -> str:
     if not re.fullmatch(r"https?://[^/@\s]+/?", value):
         raise ValueError("must be an address such as http://127.0.0.1:3000, without a password")
     return value
@@ -203,27 +203,29 @@ def address(value: str) -> str:
 def anchor_agent(agent: str) -> str:
     """Anchor the file in a value of `--agent`. A class has none: it is looked up by its name."""
     if agent.startswith(REPLAY):
-        folder, at, own = agent.removeprefix(REPLAY).rpartition("@")
-        recording = _with_root(folder if at else own)
-        return f"{REPLAY}{recording}@{anchor_agent(own)}" if at else f"{REPLAY}{recording}"
+        folder, at, recorded_agent = agent.removeprefix(REPLAY).rpartition("@")
+        recording = _anchor_path(folder if at else recorded_agent)
+        return (
+            f"{REPLAY}{recording}@{anchor_agent(recorded_agent)}" if at else f"{REPLAY}{recording}"
+        )
     prefix = f"{COMMAND}:"
     if agent.startswith(prefix):
-        return f"{prefix}{_with_root(agent.removeprefix(prefix))}"
-    return _with_root(agent) if agent.endswith(YAML) else agent
+        return f"{prefix}{_anchor_path(agent.removeprefix(prefix))}"
+    return _anchor_path(agent) if agent.endswith(YAML) else agent
 
 
 def anchor_modes(modes: Iterable[str]) -> list[str]:
     """Anchor the files among names of modes."""
     from swarm_bench.config.shipped import MODES  # help and completion do without
 
-    return [_with_root(mode) if MODES.is_path(mode) else mode for mode in modes]
+    return [_anchor_path(mode) if MODES.is_path(mode) else mode for mode in modes]
 
 
 def anchor_suite(suite: str) -> str:
     """Anchor the file of a task suite that is named by it."""
     from swarm_bench.config.shipped import SUITES  # help and completion do without
 
-    return _with_root(suite) if SUITES.is_path(suite) else suite
+    return _anchor_path(suite) if SUITES.is_path(suite) else suite
 
 
 def anchor_folder(folder: str) -> str:
@@ -231,7 +233,7 @@ def anchor_folder(folder: str) -> str:
     return str(Path(folder).expanduser().resolve())
 
 
-def _with_root(path: str) -> str:
+def _anchor_path(path: str) -> str:
     """Return the path without `..`; a file keeps its name, also when that is a link."""
     file = Path(path).expanduser()
     return str(file.parent.resolve() / file.name)

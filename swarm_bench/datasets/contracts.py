@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from swarm_bench.config.text_file import decoded
+from swarm_bench.config.text_file import decode_text
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
 from swarm_bench.core.validation import first_clause
@@ -131,7 +131,7 @@ class Contracts:
         except OSError as error:
             raise UsageError(f"{full} cannot be read ({error.strerror}); remove it") from error
         try:
-            return decoded(content)
+            return decode_text(content)
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
             raise ConfigError(
@@ -144,7 +144,7 @@ class Contracts:
         path = self.folder / _MANIFEST
         try:
             content = read(path, _LARGEST_MANIFEST)
-            return Manifest.model_validate_json(decoded(content))
+            return Manifest.model_validate_json(decode_text(content))
         except (FileNotFoundError, NotADirectoryError):
             return Manifest()
         except ValidationError as error:

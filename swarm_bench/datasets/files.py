@@ -14,7 +14,7 @@ from io import BufferedIOBase, BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarm_bench.config.text_file import MARK, decoded
+from swarm_bench.config.text_file import MARK, decode_text
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
 from swarm_bench.runtime.files import State, read_state
@@ -161,7 +161,7 @@ def _plain(path: Path, content: bytes) -> str:
     try:
         if path.suffix.lower() == _GZ and not is_packed(content):
             raise OSError("it is called so, and is no gzip")
-        return decoded(unpack(path, content, LARGEST))
+        return decode_text(unpack(path, content, LARGEST))
     except Refused as error:
         raise ConfigError(f"{error}, or give another --dataset") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -32,7 +32,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 """How a line begins, or ends, that repeats the question before the answer."""
-_BESIDE = re.compile(
+_SIDE_LINES = re.compile(
     r"(?:#|query|search|question|pattern|term|time|took|elapsed|duration|tip|hint|try)\b|#+ ",
     re.IGNORECASE,
 )
@@ -64,7 +64,7 @@ _TIPS = re.compile(
     r"\W*(?:tips?|hints?|suggestions?|try|check|consider|note|you (?:can|could|may))\b",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"\w[/\\]|\w\.[A-Za-z]\w{0,9}\b")
+_FILE_NAME = re.compile(r"\w[/\\]|\w\.[A-Za-z]\w{0,9}\b")
 """A file, in a term without blanks."""
 _MAX_NAMED = 1 << 20
 """Characters of a text whose files are taken out."""
@@ -78,7 +78,7 @@ _NO_RESULTS = re.compile(
     re.IGNORECASE,
 )
 
-_ABOUT = frozenset(
+_METADATA_KEYS = frozenset(
     {
         *("guidance", "hint", "hints", "help", "tip", "tips", "meta", "metadata", "stats"),
         *("statistics", "pagination", "query", "params", "parameters", "arguments", "request"),
@@ -119,7 +119,7 @@ def kind_of(text: str) -> Kind | None:
     says something (`None`). Several JSON values in one text, and a text after them, are judged
     together."""
     try:
-        parts = list(_parts(text))
+        parts = list(_judge_parts(text))
     except RecursionError:
         return None
     if all(part == "empty" for part in parts):
@@ -127,7 +127,7 @@ def kind_of(text: str) -> Kind | None:
     return "error" if "error" in parts and None not in parts else None
 
 
-def _parts(text: str) -> Iterator[Kind | None]:
+def _judge_parts(text: str) -> Iterator[Kind | None]:
     """Yield the kind of each JSON value and of the text after them; stop at one that is an
     answer."""
     text, at = plain(text).strip("\r\n").rstrip(), 0
@@ -136,33 +136,33 @@ def _parts(text: str) -> Iterator[Kind | None]:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        yield (part := _of_value(value))
+        yield (part := _judge_value(value))
         if part is None:
             return
         at = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]
     if at < len(text):
-        yield _of_words(text[at:])
+        yield _judge_words(text[at:])
 
 
-def _of_words(text: str) -> Kind | None:
-    if (kind := _of_short(text)) is not None or len(text) > _MAX_NAMED:
+def _judge_words(text: str) -> Kind | None:
+    if (kind := _judge_short(text)) is not None or len(text) > _MAX_NAMED:
         return kind
-    return "error" if _of_short(_without_paths(text)) == "error" else None
+    return "error" if _judge_short(_drop_paths(text)) == "error" else None
 
 
-def _without_paths(text: str) -> str:
+def _drop_paths(text: str) -> str:
     """Take out the files that a text names, but not a line that begins with one and says more."""
     lines = text.split("\n")
     for at, terms in enumerate(map(str.split, lines)):
-        rest = " ".join(term for term in terms if not _NAMED.search(term))
-        if not re.search(r"\w", rest):
+        remaining = " ".join(term for term in terms if not _FILE_NAME.search(term))
+        if not re.search(r"\w", remaining):
             lines[at] = ""
-        elif not _NAMED.search(terms[0]) and any(map(_NAMED.search, terms)):
-            lines[at] = rest
+        elif not _FILE_NAME.search(terms[0]) and any(map(_FILE_NAME.search, terms)):
+            lines[at] = remaining
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip()
 
 
-def _of_short(text: str) -> Kind | None:
+def _judge_short(text: str) -> Kind | None:
     if not text.strip():
         return "empty"
     if len(text) > MAX_ERROR_LENGTH:
@@ -179,25 +179,29 @@ def _of_short(text: str) -> Kind | None:
         line = _ADDRESS.sub("host", lines[at])
         if len(line) > MAX_LINE_LENGTH or _CODE.search(line):
             return None
-        if kind := _of_line(line.strip(), lines[at + 1 :]):
+        if kind := _judge_line(line.strip(), lines[at + 1 :]):
             return kind
         if not _HEADING.match(line.strip()):
             return None
     return None
 
 
-def _of_line(line: str, rest: list[str]) -> Kind | None:
+def _judge_line(line: str, following_lines: list[str]) -> Kind | None:
     """Judge a line in front of the rest of a text."""
-    bare = _DECORATION.sub("", _STAMP.sub("", line))
-    if inner := _BRACKETED.fullmatch(bare):
-        bare = inner[1]
-    if _ERROR.match(bare):
-        return None if _PROSE.search(bare) else "error"
-    if _ZERO.match(bare):
-        return "empty" if all(map(_BESIDE.match, filter(str.strip, rest))) else None
-    if not _EMPTY.match(bare):
+    statement = _DECORATION.sub("", _STAMP.sub("", line))
+    if inner := _BRACKETED.fullmatch(statement):
+        statement = inner[1]
+    if _ERROR.match(statement):
+        return None if _PROSE.search(statement) else "error"
+    if _ZERO.match(statement):
+        return "empty" if all(map(_SIDE_LINES.match, filter(str.strip, following_lines))) else None
+    if not _EMPTY.match(statement):
         return None
-    return "empty" if _are_tips(rest) or _are_searched([bare, *rest]) else None
+    return (
+        "empty"
+        if _are_tips(following_lines) or _are_searched([statement, *following_lines])
+        else None
+    )
 
 
 def _are_tips(lines: list[str]) -> bool:
@@ -215,41 +219,45 @@ def _are_searched(lines: list[str]) -> bool:
     stands behind it."""
     at = next((at for at, line in enumerate(lines) if _SEARCHED.search(line)), len(lines))
     behind = [line.split() for line in lines[at + 1 :] if line.strip()]
-    listed = all(_NAMED.search(terms[-1]) and len(terms) <= _MOST_TERMS for terms in behind)
-    return bool(behind) and listed and not any(map(str.strip, lines[1:at]))
+    are_files = all(_FILE_NAME.search(terms[-1]) and len(terms) <= _MOST_TERMS for terms in behind)
+    return bool(behind) and are_files and not any(map(str.strip, lines[1:at]))
 
 
-def _of_value(value: Any) -> Kind | None:
+def _judge_value(value: Any) -> Kind | None:
     if isinstance(value, str):
-        return _of_words(value) if value.strip() else "empty"
+        return _judge_words(value) if value.strip() else "empty"
     if isinstance(value, list):
-        kinds = {_of_value(item) for item in value}
+        kinds = {_judge_value(item) for item in value}
         return "empty" if not kinds - {"empty"} else ("error" if kinds == {"error"} else None)
     if isinstance(value, dict):
-        return _of_object(value)
+        return _judge_object(value)
     return "empty" if value is None else None
 
 
-def _of_object(value: dict[str, Any]) -> Kind | None:
+def _judge_object(value: dict[str, Any]) -> Kind | None:
     answer = {
-        key: inner for key, inner in value.items() if key.lower().replace("_", "") not in _ABOUT
+        key: inner
+        for key, inner in value.items()
+        if key.lower().replace("_", "") not in _METADATA_KEYS
     }
     texts = {
-        key: _of_value(inner)
+        key: _judge_value(inner)
         for key, inner in answer.items()
         if isinstance(inner, str) and inner.strip() and key.lower() in _TEXTS
     }
     containers = {key: inner for key, inner in answer.items() if isinstance(inner, list | dict)}
-    if _failed(value):
+    if _has_failed(value):
         return "error"
     if _says_error(value):
-        filled = [key for key, inner in containers.items() if inner and key.lower() in _RESULTS]
-        return "error" if set(filled) <= _NAMES else None
+        result_keys = [
+            key for key, inner in containers.items() if inner and key.lower() in _RESULTS
+        ]
+        return "error" if set(result_keys) <= _NAMES else None
     if None in texts.values():
         return None
     if "error" in texts.values() and not any(containers.values()):
         return "error"
-    kinds = {_of_value(inner) for inner in containers.values()}
+    kinds = {_judge_value(inner) for inner in containers.values()}
     if kinds - {"empty"}:
         return "error" if kinds <= {"empty", "error"} and not texts else None
     if not any(inner for key, inner in answer.items() if key not in {**containers, **texts}):
@@ -257,7 +265,7 @@ def _of_object(value: dict[str, Any]) -> Kind | None:
     return "empty" if any(key.lower() in _RESULTS for key in containers) else None
 
 
-def _failed(value: dict[str, Any]) -> bool:
+def _has_failed(value: dict[str, Any]) -> bool:
     """Tell whether an object says that all of it failed, whatever else is in it."""
     fields = {key.lower(): inner for key, inner in value.items()}
     if any(fields.get(key) is False for key in ("success", "ok")):
@@ -287,4 +295,4 @@ def _is_message(error: object) -> bool:
     """Tell whether an item of `errors` is of the call: those of a program have their files."""
     if isinstance(error, dict):
         return "message" in error and not {"file", "filename", "filepath", "uri"} & error.keys()
-    return isinstance(error, str) and not _NAMED.search(error)
+    return isinstance(error, str) and not _FILE_NAME.search(error)

@@ -8,7 +8,7 @@ from swarm_bench.core.session.prices import Price, Prices, find_price
 TABLE = "prices-2025-10-01"
 
 
-def shipped() -> Prices:
+def read_shipped() -> Prices:
     """Read the shipped prices."""
     table = tomllib.loads(Path(__file__).with_name(f"{TABLE}.toml").read_text("utf-8"))
     models = {model: price for model, price in table.items() if isinstance(price, dict)}
@@ -17,4 +17,4 @@ def shipped() -> Prices:
 
 def price(model: str) -> Price | None:
     """Look up a shipped price; `None` when the table does not have it."""
-    return find_price(model, shipped())
+    return find_price(model, read_shipped())

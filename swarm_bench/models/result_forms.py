@@ -18,7 +18,7 @@ _NO_ROWS = re.compile(
     re.IGNORECASE,
 )
 """A list of YAML, TOON or a data base with nothing in it."""
-_BESIDE = re.compile(
+_SIDE_LINES = re.compile(
     r"(?:#|(?:query|search|question|pattern|term|time|took|elapsed|duration|tip|hint)\b"
     r"|[\w ]{1,30}: ?(?:0|none|null|false|true|\[\]|\{\}|\"\"|'')$|---$)",
     re.IGNORECASE,
@@ -64,11 +64,11 @@ def has_no_rows(text: str) -> bool:
     """Tell whether a text is a list or a table with a head, and nothing in it."""
     lines = _lines(text)
     lists = [line for line in lines if _NO_ROWS.fullmatch(line)]
-    others = [line for line in lines if not _NO_ROWS.fullmatch(line)]
-    if lists and all(map(_BESIDE.match, others)):
+    other_lines = [line for line in lines if not _NO_ROWS.fullmatch(line)]
+    if lists and all(map(_SIDE_LINES.match, other_lines)):
         return True
-    rules = [line for line in others if _RULE.fullmatch(line)]
-    heads = [line for line in others if not _RULE.fullmatch(line)]
+    rules = [line for line in other_lines if _RULE.fullmatch(line)]
+    heads = [line for line in other_lines if not _RULE.fullmatch(line)]
     return len(heads) == 1 and (bool(rules or lists) or len(lines) == 1) and _is_head(heads[0])
 
 

@@ -20,15 +20,15 @@ COUNTER = "utf8-bytes/4"
 
 def count(text: str) -> int:
     """Count the tokens of a text."""
-    return of_bytes(len(text.encode("utf-8", "replace")))
+    return count_for_bytes(len(text.encode("utf-8", "replace")))
 
 
-def of_bytes(length: int) -> int:
+def count_for_bytes(length: int) -> int:
     """Count the tokens of a text of this many bytes."""
     return -(-length // 4)
 
 
-def content(message: Message) -> list[dict[str, Any]]:
+def build_content(message: Message) -> list[dict[str, Any]]:
     """Build a message's content blocks as Anthropic's messages API has them."""
     blocks: list[dict[str, Any]] = [
         {
@@ -61,8 +61,10 @@ class Meter:
         """Count the usage of one request. `messages` begins with those of the request before."""
         new = sum(_message(message) for message in messages[self._messages :])
         if self._messages == 0:
-            new += sum(of_tool(tool) for tool in tools)
-        usage = Usage(input=0, cache_read=self._sent, cache_create=new, output=produced(reply))
+            new += sum(count_tool(tool) for tool in tools)
+        usage = Usage(
+            input=0, cache_read=self._sent, cache_create=new, output=count_produced(reply)
+        )
         self._sent += new
         self._messages = len(messages)
         self.total = Usage.total([self.total, usage])
@@ -70,10 +72,10 @@ class Meter:
 
 
 def _message(message: Message) -> int:
-    return count(_json({"role": message.role, "content": content(message)}))
+    return count(_json({"role": message.role, "content": build_content(message)}))
 
 
-def of_tool(tool: ToolSpec) -> int:
+def count_tool(tool: ToolSpec) -> int:
     """Count the tokens of a tool's description, as it is sent with every request."""
     schema = dict(tool.schema)
     return count(
@@ -81,7 +83,7 @@ def of_tool(tool: ToolSpec) -> int:
     )
 
 
-def produced(reply: Message) -> int:
+def count_produced(reply: Message) -> int:
     """Count the tokens of what a model wrote."""
     calls = sum(
         count(_json({"name": call.name, "input": dict(call.arguments)})) for call in reply.calls

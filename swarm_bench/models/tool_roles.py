@@ -53,7 +53,7 @@ _NOT_CODE = {
     *("developer", "maintainer", "colleague", "team", "customer"),
 }
 """What somebody may look into, or ask, that is not the repository."""
-_TELLING = {
+_REPORTING = {
     *("log", "report", "vote", "notify", "notification", "alert", "announce", "message", "submit"),
     *("rate", "rating", "confirm", "confirmation", "approval", "permission", "clarification"),
     *("followup", "feedback", "comment", "reply", "tell", "remember", "think", "translate"),
@@ -93,16 +93,16 @@ def role(name: str, tool: ToolSpec) -> Role | None:
     parts = name_parts(name)
     if parts & _CHANGING:
         return "change"
-    asked = query(tool)
-    if asked and (searches(name) or (_asks_only(tool) and not is_elsewhere(name))):
-        return "search" if _is_enough(tool, asked) else None
+    query_name = query(tool)
+    if query_name and (searches(name) or (_asks_only(tool) and not is_elsewhere(name))):
+        return "search" if _is_enough(tool, query_name) else None
     if parts & _READING and parts & _OF_FILES and not parts & _NO_TEXT:
-        file = argument(tool, FILE)
+        file = find_argument(tool, FILE)
         return "read" if file and kind(tool, file) == "string" and _is_enough(tool, file) else None
     return "overview" if looks_over(name) and _is_enough(tool, "") else None
 
 
-def worth(name: str, tool: ToolSpec) -> int:
+def rate_tool(name: str, tool: ToolSpec) -> int:
     """Rate how good a tool is in its role; more is better."""
     parts = name_parts(name)
     views = [at for at, part in enumerate(reversed(_OVERVIEWS)) if part in parts]
@@ -123,7 +123,7 @@ def searches(name: str) -> bool:
 def is_elsewhere(name: str) -> bool:
     """Tell whether a tool of that name asks or tells somebody other than the repository."""
     parts = name_parts(name)
-    return bool(parts & _NOT_CODE or (parts & _TELLING and not parts & _SEARCHING))
+    return bool(parts & _NOT_CODE or (parts & _REPORTING and not parts & _SEARCHING))
 
 
 def is_of_code(name: str) -> bool:
@@ -139,8 +139,8 @@ def looks_over(name: str) -> bool:
 
 def query(tool: ToolSpec) -> str | None:
     """Return the argument that takes what to look for."""
-    offered = [name for name in _QUERIES if name in properties(tool)]
-    return next((name for name in offered if kind(tool, name) in ("string", "array")), None)
+    candidates = [name for name in _QUERIES if name in properties(tool)]
+    return next((name for name in candidates if kind(tool, name) in ("string", "array")), None)
 
 
 def takes_expression(tool: ToolSpec) -> bool:
@@ -151,9 +151,9 @@ def takes_expression(tool: ToolSpec) -> bool:
 def takes_one_name(tool: ToolSpec) -> bool:
     """Tell whether it can be asked for one name at a time only: a symbol's, or a piece of
     syntax."""
-    asked = query(tool)
-    is_syntax = _SYNTAX.search(f"{description_of(tool, asked or '')} {tool.description}")
-    return asked in _NAMES or (asked in _EXPRESSIONS and is_syntax is not None)
+    query_name = query(tool)
+    is_syntax = _SYNTAX.search(f"{description_of(tool, query_name or '')} {tool.description}")
+    return query_name in _NAMES or (query_name in _EXPRESSIONS and is_syntax is not None)
 
 
 def search_arguments(
@@ -171,21 +171,21 @@ def search_arguments(
         value = "|".join(roots)
     elif kind(tool, name) == "array":
         value = [term.word for term in terms]
-    asked: dict[str, object] = {name: value}
+    arguments: dict[str, object] = {name: value}
     switches = _PARTLY if name in _NAMES else _SWITCHES if name in _EXPRESSIONS else ()
-    asked |= {each: True for each in switches if kind(tool, each) == "boolean"}
-    limit = argument(tool, _RESULTS)
+    arguments |= {switch: True for switch in switches if kind(tool, switch) == "boolean"}
+    limit = find_argument(tool, _RESULTS)
     if limit and kind(tool, limit) in ("integer", "number"):
-        asked[limit] = RESULTS * (len(terms) if takes_expression(tool) else 1)
-    return with_required(tool, asked, workspace)
+        arguments[limit] = RESULTS * (len(terms) if takes_expression(tool) else 1)
+    return complete_arguments(tool, arguments, workspace)
 
 
-def with_required(
+def complete_arguments(
     tool: ToolSpec, arguments: Mapping[str, object], workspace: str | None
 ) -> dict[str, object]:
     """Complete arguments by the folder, the limit and the defaults that a tool requires."""
     completed = dict(arguments)
-    for name in required(tool):
+    for name in list_required(tool):
         if name in completed:
             continue
         if takes_folder(tool, name):
@@ -224,7 +224,7 @@ def properties(tool: ToolSpec) -> Mapping[str, Any]:
     return schemas if isinstance(schemas, Mapping) else {}
 
 
-def argument(tool: ToolSpec, names: Sequence[str]) -> str | None:
+def find_argument(tool: ToolSpec, names: Sequence[str]) -> str | None:
     """Return the first of the names that is an argument of the tool."""
     return next((name for name in names if name in properties(tool)), None)
 
@@ -236,7 +236,7 @@ def description_of(tool: ToolSpec, name: str) -> str:
     return description.lower() if isinstance(description, str) else ""
 
 
-def required(tool: ToolSpec) -> list[str]:
+def list_required(tool: ToolSpec) -> list[str]:
     """List the arguments that a tool cannot do without."""
     names = tool.schema.get("required")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
@@ -247,7 +247,9 @@ def kind(tool: ToolSpec, name: str) -> str:
     schema names no real one."""
     schema = properties(tool).get(name, {"type": ""})
     kinds = list(_kinds(schema)) if isinstance(schema, Mapping) else []
-    return next((each for each in kinds if each != "null"), "string" if not kinds else "")
+    return next(
+        (json_type for json_type in kinds if json_type != "null"), "string" if not kinds else ""
+    )
 
 
 def name_parts(name: str) -> set[str]:
@@ -258,14 +260,14 @@ def name_parts(name: str) -> set[str]:
 def _kinds(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield the types that a value may have, the first choice first."""
     choices = [schema]
-    for more in (schema.get("anyOf"), schema.get("oneOf")):
-        if isinstance(more, list):
-            choices += [each for each in more if isinstance(each, Mapping)]
+    for alternatives in (schema.get("anyOf"), schema.get("oneOf")):
+        if isinstance(alternatives, list):
+            choices += [entry for entry in alternatives if isinstance(entry, Mapping)]
     for choice in choices:
         types = choice.get("type")
-        for each in types if isinstance(types, list) else [types]:
-            if isinstance(each, str):
-                yield each.lower()
+        for entry in types if isinstance(types, list) else [types]:
+            if isinstance(entry, str):
+                yield entry.lower()
 
 
 def _is_glob(tool: ToolSpec, name: str) -> bool:
@@ -280,8 +282,8 @@ def _is_glob(tool: ToolSpec, name: str) -> bool:
 
 def _asks_only(tool: ToolSpec) -> bool:
     """Tell whether a question is all that a tool asks for, beside a folder."""
-    asked = query(tool)
-    return asked in _QUESTIONS and asked in required(tool)
+    query_name = query(tool)
+    return query_name in _QUESTIONS and query_name in list_required(tool)
 
 
 def _has_default(tool: ToolSpec, name: str) -> bool:
@@ -291,4 +293,4 @@ def _has_default(tool: ToolSpec, name: str) -> bool:
 
 def _is_enough(tool: ToolSpec, name: str) -> bool:
     """Tell whether a tool can be called with one argument and a folder."""
-    return set(required(tool)) <= set(with_required(tool, {name: ""}, None))
+    return set(list_required(tool)) <= set(complete_arguments(tool, {name: ""}, None))

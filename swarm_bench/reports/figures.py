@@ -11,42 +11,44 @@ _LARGEST = 10.0
 """Ratios beyond it, where no larger one is to be believed."""
 
 
-def figure(value: Value) -> str:
+def format_figure(value: Value) -> str:
     """Write `12.5s (11.0–14.2; 1 missing)`: the range if there is one, and what is not in it."""
     if value.value is None:
         return NOT_REPORTED
-    brackets = [*_range(value), *value.notes]
+    brackets = [*_format_range(value), *value.notes]
     if value.beside:
-        brackets.insert(0, figure(value.beside))
-    return written(value.scale, value.value) + (f" ({'; '.join(brackets)})" if brackets else "")
+        brackets.insert(0, format_figure(value.beside))
+    return format_number(value.scale, value.value) + (
+        f" ({'; '.join(brackets)})" if brackets else ""
+    )
 
 
-def interval(value: Interval) -> str:
+def format_interval(value: Interval) -> str:
     """Write `0.91–1.10`."""
     if value.scale is Scale.NOISE and value.high > _LARGEST:
         return f"beyond {_LARGEST:g}×"
-    return _between(value.scale, value.low, value.high)
+    return _format_bounds(value.scale, value.low, value.high)
 
 
-def parts(value: CombinedValue) -> str:
+def format_parts(value: CombinedValue) -> str:
     """Write `60.30s before the agents; 1 missing`."""
     if not value.parts:
         return NOT_REPORTED
-    amounts = [f"{written(value.style, part)} {what}" for part, what in value.parts]
+    amounts = [f"{format_number(value.style, part)} {label}" for part, label in value.parts]
     return "; ".join([*amounts, *value.notes])
 
 
-def against(value: ComparedValue) -> str:
+def format_comparison(value: ComparedValue) -> str:
     """Write `8,490, 0.69× (0.58–0.82)`; of what is missing there is no change."""
     if value.own.value is None:
-        return figure(value.own)
-    change = value.change if isinstance(value.change, str) else figure(value.change)
-    return f"{figure(value.own)}, {change}"
+        return format_figure(value.own)
+    change = value.change if isinstance(value.change, str) else format_figure(value.change)
+    return f"{format_figure(value.own)}, {change}"
 
 
-def written(scale: Style | Scale, value: float) -> str:
+def format_number(scale: Style | Scale, value: float) -> str:
     """Write it with its unit, where the unit is a sign."""
-    number = _number(scale, value)
+    number = _format_digits(scale, value)
     match scale:
         case Style.SECONDS:
             return f"{number}s"
@@ -64,31 +66,33 @@ def written(scale: Style | Scale, value: float) -> str:
             return number
 
 
-def _range(value: Value) -> list[str]:
+def _format_range(value: Value) -> list[str]:
     """Write the range, if any: none where both ends read alike."""
     if value.low is None or value.high is None:
         return []
-    ends = {_number(value.scale, end) for end in (value.low, value.high)}
-    return [] if len(ends) == 1 else [_between(value.scale, value.low, value.high)]
+    bounds = {_format_digits(value.scale, end) for end in (value.low, value.high)}
+    return [] if len(bounds) == 1 else [_format_bounds(value.scale, value.low, value.high)]
 
 
-def _between(scale: Style | Scale, low: float, high: float) -> str:
+def _format_bounds(scale: Style | Scale, low: float, high: float) -> str:
     word = " to " if scale in (Scale.DIFFERENCE, Scale.POINTS, Scale.DEVIATION) else "–"
-    return f"{_number(scale, low)}{word}{_number(scale, high)}"
+    return f"{_format_digits(scale, low)}{word}{_format_digits(scale, high)}"
 
 
-def _number(scale: Style | Scale, value: float) -> str:
-    return _compared(scale, value) if isinstance(scale, Scale) else _measured(scale, value)
+def _format_digits(scale: Style | Scale, value: float) -> str:
+    return (
+        _format_change(scale, value) if isinstance(scale, Scale) else _format_measure(scale, value)
+    )
 
 
-def _measured(style: Style, value: float) -> str:
+def _format_measure(style: Style, value: float) -> str:
     match style:
         case Style.SECONDS:
             return f"{value:.2f}"
         case Style.PERCENT:
             return f"{value * 100:.1f}"
         case Style.FRACTION:
-            return _unsigned(f"{value:.2f}")
+            return _drop_zero_sign(f"{value:.2f}")
         case Style.AVERAGE | Style.WHOLE if value >= _THOUSAND:
             return f"{value:,.0f}"
         case Style.AVERAGE:
@@ -104,12 +108,12 @@ def _measured(style: Style, value: float) -> str:
             return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
 
 
-def _unsigned(number: str) -> str:
+def _drop_zero_sign(number: str) -> str:
     """Take the sign from what is rounded to nothing."""
     return number if float(number) else number.lstrip("+-")
 
 
-def _compared(scale: Scale, value: float) -> str:
+def _format_change(scale: Scale, value: float) -> str:
     match scale:
         case Scale.RATIO:
             return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
@@ -118,9 +122,9 @@ def _compared(scale: Scale, value: float) -> str:
         case Scale.NOISE:
             return f"{value:.2f}"
         case Scale.DIFFERENCE:
-            return _unsigned(f"{value:+.2f}") if value else "0"
+            return _drop_zero_sign(f"{value:+.2f}") if value else "0"
         case Scale.POINTS:
-            return _unsigned(f"{value * 100:+.1f}") if value else "0"
+            return _drop_zero_sign(f"{value * 100:+.1f}") if value else "0"
         case Scale.PROBABILITY:
             return f"{value:.2g}" if value >= 0.0001 else "<0.0001"
         case Scale.DEVIATION:

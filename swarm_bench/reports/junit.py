@@ -15,7 +15,7 @@ from swarm_bench.reports.text import visible
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold, not even escaped."""
-_ENDED = (Status.AGENT_FAILED, Status.BUDGET_REACHED)
+_NO_ANSWER = (Status.AGENT_FAILED, Status.BUDGET_REACHED)
 """The agent ended without an answer."""
 _ROUNDING = 1e-9
 
@@ -34,57 +34,57 @@ def render_junit(table: TrialsTable) -> str:
         arms[str(trial["arm"])].append(trial)
     suites = ElementTree.Element("testsuites")
     for arm in dict.fromkeys([*table.caveats, *arms]):
-        cases = [_case(trial, table.scored) for trial in arms.get(arm, ())]
-        suites.append(_suite(arm, cases, table.caveats.get(arm, ())))
+        cases = [_build_case(trial, table.scored) for trial in arms.get(arm, ())]
+        suites.append(_build_suite(arm, cases, table.caveats.get(arm, ())))
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(
+def _build_suite(
     arm: str, trials: Sequence[ElementTree.Element], caveats: Sequence[Caveat]
 ) -> ElementTree.Element:
     void = "; ".join(caveat.qualification for caveat in caveats if caveat.is_void)
-    cases = [*trials, *([_no_evidence(arm, void)] if void else [])]
+    cases = [*trials, *([_build_error_case(arm, void)] if void else [])]
     suite = ElementTree.Element(
         "testsuite",
-        name=_fit(arm),
+        name=_clean(arm),
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
         errors=str(int(bool(void))),
         skipped=str(sum(case.find("skipped") is not None for case in cases)),
         time=f"{sum(float(case.attrib['time']) for case in cases):.3f}",
     )
-    _add_properties(suite, [("caveat", _fit(caveat.qualification)) for caveat in caveats])
+    _add_properties(suite, [("caveat", _clean(caveat.qualification)) for caveat in caveats])
     suite.extend(cases)
     return suite
 
 
-def _case(trial: Trial, scored: Scored | None) -> ElementTree.Element:
+def _build_case(trial: Trial, scored: Scored | None) -> ElementTree.Element:
     name = f"{trial['case']}, run {trial['run']}, {trial['number']}"
     case = ElementTree.Element(
         "testcase",
-        classname=_fit(str(trial["arm"])),
-        name=_fit(name),
-        time=f"{_seconds(trial):.3f}",
+        classname=_clean(str(trial["arm"])),
+        name=_clean(name),
+        time=f"{_measure_seconds(trial):.3f}",
     )
     score = trial.get("score")
-    named = {scored.title: score} if scored and score is not None else {}
-    _add_properties(case, [(key, f"{value:.4g}") for key, value in named.items()])
+    scores = {scored.title: score} if scored and score is not None else {}
+    _add_properties(case, [(key, f"{value:.4g}") for key, value in scores.items()])
     if not trial["counts"]:
         ElementTree.SubElement(case, "skipped", message=str(trial["cause"] or "contaminated"))
-    elif failure := _failure(trial, scored):
+    elif failure := _find_failure(trial, scored):
         kind, message = failure
-        detail = _fit(str(trial["detail"] or "")) if trial["status"] in _ENDED else None
-        ElementTree.SubElement(case, "failure", type=kind, message=_fit(message)).text = detail
+        detail = _clean(str(trial["detail"] or "")) if trial["status"] in _NO_ANSWER else None
+        ElementTree.SubElement(case, "failure", type=kind, message=_clean(message)).text = detail
     elif scored and score is None and trial.get("right_answer") is None:
         ElementTree.SubElement(case, "skipped", message="no score")
     return case
 
 
-def _failure(trial: Trial, scored: Scored | None) -> tuple[str, str] | None:
+def _find_failure(trial: Trial, scored: Scored | None) -> tuple[str, str] | None:
     """Return the kind of a failure, and what it is; `None` where there is none."""
     score = trial.get("score")
-    if trial["status"] in _ENDED:
+    if trial["status"] in _NO_ANSWER:
         return str(trial["status"]), str(trial["cause"])
     if trial.get("failed"):  # a call of a search, which has no status of its own
         return "call", "failed-call"
@@ -99,25 +99,25 @@ def _add_properties(element: ElementTree.Element, pairs: Sequence[tuple[str, str
     if pairs:
         properties = ElementTree.SubElement(element, "properties")
         for name, value in pairs:
-            ElementTree.SubElement(properties, "property", name=_fit(name), value=value)
+            ElementTree.SubElement(properties, "property", name=_clean(name), value=value)
 
 
-def _no_evidence(arm: str, why: str) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", classname=_fit(arm), name="evidence", time="0.000")
-    ElementTree.SubElement(case, "error", type="no-evidence", message=_fit(why))
+def _build_error_case(arm: str, reason: str) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", classname=_clean(arm), name="evidence", time="0.000")
+    ElementTree.SubElement(case, "error", type="no-evidence", message=_clean(reason))
     return case
 
 
-def _seconds(trial: Trial) -> float:
+def _measure_seconds(trial: Trial) -> float:
     """Return the wall time, or that from the start to the end; 0 where nobody measured either, as
     the format wants a number."""
-    began, ended = trial.get("started_at"), trial.get("ended_at")
+    started_at, ended_at = trial.get("started_at"), trial.get("ended_at")
     if (seconds := trial.get("wall_seconds")) is not None:
         return float(seconds)
-    if not began or not ended:
+    if not started_at or not ended_at:
         return 0.0
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+    return (datetime.fromisoformat(ended_at) - datetime.fromisoformat(started_at)).total_seconds()
 
 
-def _fit(text: str) -> str:
+def _clean(text: str) -> str:
     return _NO_XML.sub("", visible(text))

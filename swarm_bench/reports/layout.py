@@ -22,25 +22,31 @@ from swarm_bench.core.report.document import (
     Value,
     Verbatim,
 )
-from swarm_bench.reports.figures import NOT_APPLICABLE, against, figure, interval, parts
-from swarm_bench.reports.text import block, cut, escaped, plain
+from swarm_bench.reports.figures import (
+    NOT_APPLICABLE,
+    format_comparison,
+    format_figure,
+    format_interval,
+    format_parts,
+)
+from swarm_bench.reports.text import cut, escape, format_code_block, plain
 
 
-def inline(text: Text) -> str:
+def format_inline(text: Text) -> str:
     """Write a text in one line."""
-    return escaped(text) if isinstance(text, str) else "".join(map(_part, text))
+    return escape(text) if isinstance(text, str) else "".join(map(_format_part, text))
 
 
-def _part(part: str | Span) -> str:
+def _format_part(part: str | Span) -> str:
     if isinstance(part, Span):
-        return _span(part)
+        return _format_span(part)
     # Blanks between the parts stay.
-    before, after = part[: -len(part.lstrip())], part[len(part.rstrip()) :]
-    return f"{before}{escaped(part)}{after}" if part.strip() else part
+    leading, trailing = part[: -len(part.lstrip())], part[len(part.rstrip()) :]
+    return f"{leading}{escape(part)}{trailing}" if part.strip() else part
 
 
-def _span(span: Span) -> str:
-    text = escaped(cut(plain(span.text), span.longest) if span.longest else span.text)
+def _format_span(span: Span) -> str:
+    text = escape(cut(plain(span.text), span.longest) if span.longest else span.text)
     if span.code:
         return f"`{plain(span.text).replace('`', '')}`"
     if span.address:
@@ -48,71 +54,71 @@ def _span(span: Span) -> str:
     return f"**{text}**" if span.strong else text
 
 
-def laid_out(shown: Block) -> str:
+def format_block(content: Block) -> str:
     """Write a block, without a line break behind it."""
-    match shown:
+    match content:
         case Grid():
-            return _table(shown)
+            return _format_table(content)
         case Paragraph(lines=lines):
-            return "\n".join(map(inline, lines))
+            return "\n".join(map(format_inline, lines))
         case Bullets():
-            return "\n".join(f"- {inline(item)}" for item in listed(shown))
+            return "\n".join(f"- {format_inline(item)}" for item in list_items(content))
         case Answers(items=items):
-            return "\n".join(map(_answer, items))
+            return "\n".join(map(_format_answer, items))
         case Banner(text=text):
-            return f"> {escaped(text)}"
+            return f"> {escape(text)}"
         case Verbatim(text=text):
-            return block(text)
+            return format_code_block(text)
         case Picture(address=address, about=about):
-            return f"![{escaped(about)}]({address})"
+            return f"![{escape(about)}]({address})"
         case Facts(lines=lines):
-            return "  \n".join(" | ".join(map(_fact, line)) for line in lines)
+            return "  \n".join(" | ".join(map(_format_fact, line)) for line in lines)
 
 
-def _answer(answer: Answer) -> str:
-    return "\n  - ".join([f"- {inline(answer.line)}", *map(inline, answer.further)])
+def _format_answer(answer: Answer) -> str:
+    return "\n  - ".join([f"- {format_inline(answer.line)}", *map(format_inline, answer.further)])
 
 
-def listed(bullets: Bullets) -> tuple[Text, ...]:
+def list_items(bullets: Bullets) -> tuple[Text, ...]:
     """Return the items of a list, and how many are not in it."""
-    rest = bullets.rest.format(number=bullets.omitted)
-    return (*bullets.items, rest) if bullets.omitted else bullets.items
+    omission = bullets.rest.format(number=bullets.omitted)
+    return (*bullets.items, omission) if bullets.omitted else bullets.items
 
 
-def _fact(fact: Fact) -> str:
-    return f"**{escaped(fact.label)}:** {escaped(fact.value)}"
+def _format_fact(fact: Fact) -> str:
+    return f"**{escape(fact.label)}:** {escape(fact.value)}"
 
 
-def _table(grid: Grid) -> str:
+def _format_table(grid: Grid) -> str:
     """Write a table with its figures set to the right, and where the omitted rows are."""
-    rest = grid.rest.format(number=f"{grid.omitted:,}")
+    omission = grid.rest.format(number=f"{grid.omitted:,}")
     if grid.omitted and not grid.rows:
-        return rest
-    about = "; ".join(filter(None, (grid.about, grid.ranges)))
-    begins = f"{escaped(about)}.\n\n" if about else ""
+        return omission
+    caption = "; ".join(filter(None, (grid.about, grid.ranges)))
+    heading = f"{escape(caption)}.\n\n" if caption else ""
     table = tabulate(
-        [[*map(_cell, row)] for row in grid.rows],
-        headers=[*map(escaped, grid.headers)],
+        [[*map(_format_cell, row)] for row in grid.rows],
+        headers=[*map(escape, grid.headers)],
         tablefmt="pipe",
         disable_numparse=True,
         colalign=["left"] * grid.labels + ["right"] * (len(grid.headers) - grid.labels),
     )
-    return f"{begins}{table}\n\n{rest}" if grid.omitted else f"{begins}{table}"
+    return f"{heading}{table}\n\n{omission}" if grid.omitted else f"{heading}{table}"
 
 
-def _cell(cell: Cell) -> str:
+def _format_cell(cell: Cell) -> str:
     match cell:
         case None:
             return NOT_APPLICABLE
         case Value():
-            return figure(cell)
+            return format_figure(cell)
         case Interval():
-            return interval(cell)
+            return format_interval(cell)
         case CombinedValue():
-            return parts(cell)
+            return format_parts(cell)
         case ComparedValue():
-            return against(cell)
+            return format_comparison(cell)
         case Span():
-            return _span(cell)
+            return _format_span(cell)
         case str():
-            return escaped(cell)
+            return escape(cell)

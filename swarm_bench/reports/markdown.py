@@ -13,7 +13,7 @@ from swarm_bench.core.report.document import (
     RenderedDocument,
     Section,
 )
-from swarm_bench.reports.layout import inline, laid_out
+from swarm_bench.reports.layout import format_block, format_inline
 
 MOST_BYTES = 60_000
 """Hosts of Markdown show no more than about that of a file, or of a comment."""
@@ -21,19 +21,21 @@ _FEWEST_ROWS = (10, 10, 10, 3, 3, 0, 0)
 """Rows of a folded table that stay in each round: they differ in length, so one may not do."""
 
 
-def written(document: Document) -> RenderedDocument:
+def write_document(document: Document) -> RenderedDocument:
     """Write the document in one text, and keep it beside."""
     return RenderedDocument(document=document, markdown=render(document))
 
 
-def written_to_files(document: Document) -> RenderedDocument:
+def write_files(document: Document) -> RenderedDocument:
     """Write the document for two files, if part of it stands apart."""
     if document.apart is None:
-        return written(document)
-    apart, sections = document.apart, document.sections
-    opened = sum(not section.folded for section in sections)
-    first = (*sections[:opened], *apart.instead, *sections[opened:])
-    details = Document(title=apart.title, banner=document.banner, head=(), sections=apart.sections)
+        return write_document(document)
+    second_file, sections = document.apart, document.sections
+    open_count = sum(not section.folded for section in sections)
+    first = (*sections[:open_count], *second_file.instead, *sections[open_count:])
+    details = Document(
+        title=second_file.title, banner=document.banner, head=(), sections=second_file.sections
+    )
     return RenderedDocument(
         document=document,
         markdown=render(replace(document, sections=first, apart=None)),
@@ -41,7 +43,7 @@ def written_to_files(document: Document) -> RenderedDocument:
     )
 
 
-def as_lines(text: str) -> RenderedDocument:
+def write_lines(text: str) -> RenderedDocument:
     """Keep lines of text as they are; at a terminal they are broken between words."""
     lines = Paragraph(lines=tuple(text.splitlines()))
     return RenderedDocument(
@@ -54,25 +56,25 @@ def render(document: Document) -> str:
     """Write the document, ending with a line break; it can be encoded as UTF-8. Of folded tables it
     omits what would make it too large, of the last one first."""
     if document.apart:
-        *before, last = document.sections
+        *first_sections, last = document.sections
         folded = (replace(section, folded=True) for section in document.apart.sections)
-        document = replace(document, sections=(*before, *folded, last), apart=None)
-    text = _filled(document)
+        document = replace(document, sections=(*first_sections, *folded, last), apart=None)
+    text = _fill_template(document)
     for fewest in _FEWEST_ROWS:
         excess = len(text.encode()) - MOST_BYTES
         if excess <= 0:
             break
-        document = _shortened(document, excess, fewest)
-        text = _filled(document)
+        document = _shorten(document, excess, fewest)
+        text = _fill_template(document)
     return text
 
 
-def _filled(document: Document) -> str:
-    return _template().render(document=document)
+def _fill_template(document: Document) -> str:
+    return _load_template().render(document=document)
 
 
 @cache
-def _template() -> Template:
+def _load_template() -> Template:
     environment = Environment(
         loader=PackageLoader("swarm_bench.reports"),
         trim_blocks=True,
@@ -81,33 +83,33 @@ def _template() -> Template:
         undefined=StrictUndefined,
     )
     # The document is Markdown, not HTML: what the template shows passes through these filters.
-    environment.filters["inline"] = inline
-    environment.filters["markdown"] = laid_out
+    environment.filters["inline"] = format_inline
+    environment.filters["markdown"] = format_block
     return environment.get_template("document.md.j2")
 
 
-def _shortened(document: Document, excess: int, fewest: int) -> Document:
+def _shorten(document: Document, excess: int, fewest: int) -> Document:
     sections: list[Section] = []
     for section in reversed(document.sections):
         blocks: list[Block] = []
         for block in reversed(section.blocks):
-            shown = block
+            shortened = block
             if section.folded and isinstance(block, Grid) and excess > 0:
-                shown = _cut(block, excess, fewest)
-                excess -= _bytes(block) - _bytes(shown)
-            blocks.append(shown)
+                shortened = _drop_rows(block, excess, fewest)
+                excess -= _count_bytes(block) - _count_bytes(shortened)
+            blocks.append(shortened)
         sections.append(replace(section, blocks=tuple(reversed(blocks))))
     return replace(document, sections=tuple(reversed(sections)))
 
 
-def _cut(grid: Grid, excess: int, fewest: int) -> Grid:
+def _drop_rows(grid: Grid, excess: int, fewest: int) -> Grid:
     """Omit the last rows, as many as take so many bytes; the first ones stay."""
-    each = _bytes(grid) // (len(grid.rows) + 2)
-    dropped = min(excess // each + 2, len(grid.rows) - fewest)
+    row_bytes = _count_bytes(grid) // (len(grid.rows) + 2)
+    dropped = min(excess // row_bytes + 2, len(grid.rows) - fewest)
     if dropped <= 0:
         return grid
     return replace(grid, rows=grid.rows[:-dropped], omitted=grid.omitted + dropped)
 
 
-def _bytes(block: Block) -> int:
-    return len(laid_out(block).encode())
+def _count_bytes(block: Block) -> int:
+    return len(format_block(block).encode())

@@ -4,8 +4,8 @@ import re
 
 from swarm_bench.core.report.document import Section, Text, Value
 from swarm_bench.core.report.page import Page, RecordedFigures
-from swarm_bench.reports.figures import NOT_REPORTED, figure
-from swarm_bench.reports.layout import inline, laid_out
+from swarm_bench.reports.figures import NOT_REPORTED, format_figure
+from swarm_bench.reports.layout import format_block, format_inline
 
 _ANSWER = re.compile(
     r"# [^\n]*\n\n## Task\n(?P<first>`{3,})text\n.*?\n(?P=first)\n\n"
@@ -15,7 +15,7 @@ _ANSWER = re.compile(
 """No text in a block has as many backticks in a row as its fence."""
 
 
-def answer_in(page: str) -> str | None:
+def find_answer(page: str) -> str | None:
     """Return the answer that stands in a page; `None` when there is none."""
     match = _ANSWER.match(page)
     return match["answer"] if match else None
@@ -23,22 +23,25 @@ def answer_in(page: str) -> str | None:
 
 def render_page(page: Page) -> str:
     """Write the page, ending with a line break. What the agent wrote does nothing there."""
-    facts = "".join(f"- **{label}:** {_written(value)}\n" for label, value in page.facts)
-    title = " ".join(map(inline, page.title))
-    return f"# {title}\n\n{''.join(map(_section, page.sections))}---\n## {page.heading}\n{facts}"
+    facts = "".join(f"- **{label}:** {_format_fact(value)}\n" for label, value in page.facts)
+    title = " ".join(map(format_inline, page.title))
+    return (
+        f"# {title}\n\n{''.join(map(_format_section, page.sections))}---\n## "
+        f"{page.heading}\n{facts}"
+    )
 
 
-def _section(section: Section) -> str:
-    blocks = "\n\n".join(map(laid_out, section.blocks))
+def _format_section(section: Section) -> str:
+    blocks = "\n\n".join(map(format_block, section.blocks))
     return f"## {section.title}\n{blocks}\n\n"
 
 
-def _written(fact: Text | Value | RecordedFigures) -> str:
+def _format_fact(fact: Text | Value | RecordedFigures) -> str:
     match fact:
         case Value():
-            return figure(fact)
+            return format_figure(fact)
         case RecordedFigures(value=value, unit=unit, note=note):
             amount = NOT_REPORTED if value is None else f"{value}{unit}"
             return f"{amount} ({note})" if note else amount
         case _:
-            return inline(fact)
+            return format_inline(fact)

@@ -24,30 +24,36 @@ def render_plan(plan: Plan, width: int | None = None) -> str:
     """Write the plan, ending with a line break: for a pipe, or for a terminal of so many columns,
     where what somebody decides by comes last."""
     if width is not None:
-        return _at_a_terminal(plan, width)
+        return _render_for_terminal(plan, width)
     title = f"{plan.title}\n{'-' * len(plan.title)}\n" if plan.title else ""
     omitted = f"{plan.omitted}\n" if plan.omitted else ""
-    return f"{title}{_entries(plan.entries)}{_table(plan.trials)}\n{omitted}"
+    return f"{title}{_format_entries(plan.entries)}{_format_table(plan.trials)}\n{omitted}"
 
 
 def render_plans(plans: Iterable[Plan], together: Sequence[Entry], width: int | None = None) -> str:
     """Write several plans, and what they come to."""
-    end = _entries(together) if width is None else _drawn("", [_labelled(together)], width)
+    end = (
+        _format_entries(together)
+        if width is None
+        else _render_blocks("", [_build_grid(together)], width)
+    )
     return "".join(f"{render_plan(plan, width)}\n" for plan in plans) + end
 
 
-def _at_a_terminal(plan: Plan, width: int) -> str:
-    trials, entries = plan.trials, [*_whole(plan.entries)]
+def _render_for_terminal(plan: Plan, width: int) -> str:
+    trials, entries = plan.trials, [*_label_entries(plan.entries)]
     cut = len(trials.rows) - _MOST_ROWS
     blocks: list[Block] = [replace(trials, rows=trials.rows[:_MOST_ROWS])]
-    if more := plan.rest if cut > 0 else plan.omitted:
-        blocks.append(Paragraph(lines=(more,)))
+    if note := plan.rest if cut > 0 else plan.omitted:
+        blocks.append(Paragraph(lines=(note,)))
     for decides in (False, True):
-        blocks.append(_labelled([it for it, label in entries if (label in _DECIDING) == decides]))
-    return _drawn(plan.title, blocks, width)
+        blocks.append(
+            _build_grid([entry for entry, label in entries if (label in _DECIDING) == decides])
+        )
+    return _render_blocks(plan.title, blocks, width)
 
 
-def _drawn(title: str, blocks: Sequence[Block], width: int) -> str:
+def _render_blocks(title: str, blocks: Sequence[Block], width: int) -> str:
     from swarm_bench.reports.terminal import render_brief  # heavy
 
     section = Section(title="", blocks=tuple(blocks))
@@ -55,7 +61,7 @@ def _drawn(title: str, blocks: Sequence[Block], width: int) -> str:
     return render_brief(page, width, colours=False)
 
 
-def _whole(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+def _label_entries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
     """Yield the entries, each with its label, or that of the one that it goes with."""
     label = ""
     for entry in entries:
@@ -63,24 +69,24 @@ def _whole(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
         yield entry, label
 
 
-def _labelled(entries: Sequence[Entry]) -> Grid:
+def _build_grid(entries: Sequence[Entry]) -> Grid:
     """Make a table of entries: a line of theirs is broken beside its label."""
-    rows = [row for entry in entries for row in _rows(entry)]
+    rows = [row for entry in entries for row in _list_rows(entry)]
     return Grid(headers=("", ""), labels=2, rows=tuple(rows))
 
 
-def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
+def _list_rows(entry: Entry) -> Iterator[tuple[str, str]]:
     labels = [f"{entry.label}:" if entry.label else "", *[""] * len(entry.texts)]
     yield from zip(labels, entry.texts, strict=False)
     yield from (("", f"{part.label}: {text}") for part in entry.parts for text in part.texts)
 
 
-def _entries(entries: Sequence[Entry]) -> str:
+def _format_entries(entries: Sequence[Entry]) -> str:
     width = max(len(entry.label) for entry in entries) + len(": ")
-    return "".join(f"{line}\n" for entry in entries for line in _lines(entry, width))
+    return "".join(f"{line}\n" for entry in entries for line in _format_lines(entry, width))
 
 
-def _lines(entry: Entry, width: int) -> Iterator[str]:
+def _format_lines(entry: Entry, width: int) -> Iterator[str]:
     labels = [f"{entry.label}:" if entry.label else "", *[""] * len(entry.texts)]
     for label, text in zip(labels, entry.texts, strict=False):
         yield f"{label:{width}}{plain(text)}"
@@ -89,6 +95,6 @@ def _lines(entry: Entry, width: int) -> Iterator[str]:
             yield f"{'':{width}}{part.label + ':':{_PART}} {plain(text)}"
 
 
-def _table(grid: Grid) -> str:
+def _format_table(grid: Grid) -> str:
     rows = [[plain(str(cell)) for cell in row] for row in grid.rows]
     return tabulate(rows, headers=grid.headers, tablefmt="simple")

@@ -36,7 +36,7 @@ def abilities_table(agents: Mapping[str, Abilities]) -> str:
         [
             f"`{name}`",
             abilities.tested_version,
-            *(ability or "-" for ability in _reported(abilities)),
+            *(ability or "-" for ability in _list_abilities(abilities)),
         ]
         for name, abilities in agents.items()
     ]
@@ -47,7 +47,7 @@ def abilities_table(agents: Mapping[str, Abilities]) -> str:
 
 def fault_table(faults: Mapping[str, str]) -> str:
     """List the faults that the rehearsal server can play, by name."""
-    rows = [(f"`{name}`", about) for name, about in faults.items()]
+    rows = [(f"`{name}`", description) for name, description in faults.items()]
     return tabulate(rows, headers=["Fault", "What the server does"], tablefmt="github")
 
 
@@ -61,7 +61,7 @@ def limits_list(agents: Mapping[str, Abilities]) -> str:
     return "\n\n".join(parts)
 
 
-def _reported(abilities: Abilities) -> tuple[str | None, ...]:
+def _list_abilities(abilities: Abilities) -> tuple[str | None, ...]:
     return (
         abilities.turn_limit,
         abilities.cost,

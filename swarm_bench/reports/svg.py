@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from swarm_bench.core.report.chart import Chart, Mark
 from swarm_bench.core.report.document import Scale, Value
-from swarm_bench.reports.figures import figure
+from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
 
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -58,8 +58,8 @@ def render_svg(chart: Chart) -> str:
 
 def _axis(chart: Chart) -> tuple[float, float]:
     """Return the ends of the axis; what lies beyond them is drawn at the end."""
-    ends = [end for mark in chart.marks for end in (mark.estimate, *(mark.interval or ()))]
-    return max(_TICKS[0], min(_LEAST, *ends)), min(_TICKS[-1], max(_LARGEST, *ends))
+    bounds = [end for mark in chart.marks for end in (mark.estimate, *(mark.interval or ()))]
+    return max(_TICKS[0], min(_LEAST, *bounds)), min(_TICKS[-1], max(_LARGEST, *bounds))
 
 
 def _x(ratio: float, axis: tuple[float, float]) -> float:
@@ -75,7 +75,7 @@ def _row(mark: Mark, number: int, axis: tuple[float, float]) -> _Row:
     value = Value(scale=Scale.RATIO, value=mark.estimate, low=low, high=high)
     return _Row(
         label=cut(plain(f"{mark.mode}: {mark.metric}"), _LONGEST),
-        figure=figure(value),
+        figure=format_figure(value),
         is_primary=mark.is_primary,
         y=_TOP + _ROW * number,
         x=_x(mark.estimate, axis),

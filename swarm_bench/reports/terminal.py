@@ -32,8 +32,14 @@ from swarm_bench.core.report.document import (
     Value,
     Verbatim,
 )
-from swarm_bench.reports.figures import NOT_APPLICABLE, against, figure, interval, parts
-from swarm_bench.reports.layout import listed
+from swarm_bench.reports.figures import (
+    NOT_APPLICABLE,
+    format_comparison,
+    format_figure,
+    format_interval,
+    format_parts,
+)
+from swarm_bench.reports.layout import list_items
 from swarm_bench.reports.text import cut, encodable, plain, visible
 
 MOST_LINES = 24
@@ -50,15 +56,15 @@ _UNBOUNDED = 10_000
 def render_brief(document: Document, width: int, *, colours: bool) -> str:
     """Write the brief in lines of so many columns, and in as many lines as a screen has; a narrow
     one scrolls. A document without a brief is written whole."""
-    most = MOST_LINES * max(1, _USUAL_WIDTH / width)
+    max_lines = MOST_LINES * max(1, _USUAL_WIDTH / width)
     page = _Page(document=document, width=width, colours=colours)
     if not document.brief:
-        return page.drawn([*_whole(document)])
+        return page.draw([*_list_blocks(document)])
     blocks: Sequence[Block] = document.brief
-    text = page.drawn(blocks)
-    while text.count("\n") > most and (shorter := _shorter(blocks)):
+    text = page.draw(blocks)
+    while text.count("\n") > max_lines and (shorter := _shorten(blocks)):
         blocks = shorter
-        text = page.drawn(blocks)
+        text = page.draw(blocks)
     return text
 
 
@@ -70,7 +76,7 @@ class _Page:
     width: int
     colours: bool
 
-    def drawn(self, blocks: Sequence[Block]) -> str:
+    def draw(self, blocks: Sequence[Block]) -> str:
         stream = StringIO()
         console = Console(
             file=stream,
@@ -87,15 +93,15 @@ class _Page:
         if self.document.banner:
             console.print(Line(plain(self.document.banner), style="yellow"))
         for block in blocks:
-            for shown in _drawn(block, console):
-                whole = isinstance(shown, Line) and bool(shown.no_wrap)
-                console.print(shown, soft_wrap=whole)
+            for renderable in _draw_block(block, console):
+                is_unwrapped = isinstance(renderable, Line) and bool(renderable.no_wrap)
+                console.print(renderable, soft_wrap=is_unwrapped)
         lines = [line.rstrip() for line in stream.getvalue().rstrip().splitlines()]
         doubled = zip(lines, [None, *lines], strict=False)
-        return "".join(f"{line}\n" for line, before in doubled if line or before)
+        return "".join(f"{line}\n" for line, previous in doubled if line or previous)
 
 
-def _whole(document: Document) -> Iterator[Block]:
+def _list_blocks(document: Document) -> Iterator[Block]:
     """Yield the head and all sections, each below its title."""
     if document.head:
         yield Facts(lines=document.head)
@@ -105,7 +111,7 @@ def _whole(document: Document) -> Iterator[Block]:
         yield from section.blocks
 
 
-def _shorter(blocks: Sequence[Block]) -> Sequence[Block] | None:
+def _shorten(blocks: Sequence[Block]) -> Sequence[Block] | None:
     """Omit what matters least of what there is; `None` where all of it matters."""
     for at, block in enumerate(blocks):
         if isinstance(block, Paragraph) and block.is_spare:
@@ -130,87 +136,91 @@ def _cut(block: Block) -> Block:
     if isinstance(block, Bullets):
         return replace(block, items=block.items[:-1], omitted=block.omitted + 1)
     assert isinstance(block, Grid)
-    others = [at for at in range(len(block.rows)) if at not in block.marked]
-    last = max(others or block.marked)
+    unmarked = [at for at in range(len(block.rows)) if at not in block.marked]
+    last = max(unmarked or block.marked)
     rows = (*block.rows[:last], *block.rows[last + 1 :])
     marked = frozenset(at - (at > last) for at in block.marked if at != last)
     return replace(block, rows=rows, marked=marked, omitted=block.omitted + 1)
 
 
-def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
+def _draw_block(block: Block, console: Console) -> Iterator[RenderableType]:
     match block:
         case Grid():
-            yield from _drawn_table(_fitting(block, console))
+            yield from _draw_table(_fit_width(block, console))
         case Bullets():
-            for item in listed(block):
-                line = _line(item)
+            for item in list_items(block):
+                line = _format_line(item)
                 line.no_wrap = False
                 yield Padding(line, (0, 0, 0, _INDENT))
         case Answers(items=items):
-            yield from (_line(item.line) for item in items)
+            yield from (_format_line(item.line) for item in items)
         case Paragraph(lines=lines):
-            yield from chain.from_iterable(_with_command(it, console.width) for it in lines)
+            yield from chain.from_iterable(
+                _split_command(text_line, console.width) for text_line in lines
+            )
         case Facts(lines=lines):
-            yield from (Line(plain("; ".join(map(_fact, line)))) for line in lines)
+            yield from (Line(plain("; ".join(map(_format_fact, line)))) for line in lines)
         case Verbatim(text=text):
             yield Line(encodable(visible(text)))
         case Banner(text=text):
             yield Line(plain(text), style="yellow")
 
 
-def _drawn_table(grid: Grid) -> Iterator[RenderableType]:
+def _draw_table(grid: Grid) -> Iterator[RenderableType]:
     yield ""
-    if about := "; ".join(filter(None, (grid.about, grid.ranges))):
-        yield Line(f"{plain(about)}:", style="dim")
-    yield _table(grid)
+    if caption := "; ".join(filter(None, (grid.about, grid.ranges))):
+        yield Line(f"{plain(caption)}:", style="dim")
+    yield _build_table(grid)
     if grid.omitted:
         yield Line(f"{grid.omitted} more row{'s' * (grid.omitted > 1)}.", style="dim")
     yield ""
 
 
-def _with_command(text: Text, width: int) -> Iterator[Line]:
+def _split_command(text: Text, width: int) -> Iterator[Line]:
     """Put a command that ends a line, and that would be broken, on a line of its own, which a
     terminal may fold: it is copied whole."""
-    *before, last = (text,) if isinstance(text, str) else text
-    is_broken = isinstance(last, Span) and last.code and len(_line(text)) > width
+    *start, last = (text,) if isinstance(text, str) else text
+    is_broken = isinstance(last, Span) and last.code and len(_format_line(text)) > width
     if not is_broken:
-        yield _line(text)
+        yield _format_line(text)
         return
-    yield _line(tuple(before))
-    command = _line(("  ", last))
+    yield _format_line(tuple(start))
+    command = _format_line(("  ", last))
     command.no_wrap = True
     yield command
 
 
-def _fact(fact: Fact) -> str:
+def _format_fact(fact: Fact) -> str:
     return f"{fact.label}: {fact.value}"
 
 
-def _fitting(grid: Grid, console: Console) -> Grid:
+def _fit_width(grid: Grid, console: Console) -> Grid:
     """Omit the ranges of a table that would have to wrap: those of controls first."""
     unbounded = console.options.update(max_width=_UNBOUNDED)
-    for form in (grid, *_narrower(grid)):
-        if Measurement.get(console, unbounded, _table(form)).maximum <= console.width:
+    for form in (grid, *_list_narrower(grid)):
+        if Measurement.get(console, unbounded, _build_table(form)).maximum <= console.width:
             return form
-    return replace(_without_ranges(grid, range(len(grid.headers))), ranges="")
+    return replace(_drop_ranges(grid, range(len(grid.headers))), ranges="")
 
 
-def _narrower(grid: Grid) -> Iterator[Grid]:
+def _list_narrower(grid: Grid) -> Iterator[Grid]:
     """Yield forms in which the columns that verdicts are on have their ranges."""
     if grid.controls:
-        yield (without := _without_ranges(grid, grid.controls))
-        yield replace(without, headers=tuple(it.replace(" (", "\n(") for it in grid.headers))
+        yield (without := _drop_ranges(grid, grid.controls))
+        yield replace(
+            without, headers=tuple(header.replace(" (", "\n(") for header in grid.headers)
+        )
 
 
-def _without_ranges(grid: Grid, columns: Collection[int]) -> Grid:
+def _drop_ranges(grid: Grid, columns: Collection[int]) -> Grid:
     rows = (
-        tuple(_no_range(cell) if at in columns else cell for at, cell in enumerate(row))
+        tuple(_drop_range(cell) if at in columns else cell for at, cell in enumerate(row))
         for row in grid.rows
     )
     return replace(grid, rows=tuple(rows))
 
 
-def _no_range(cell: Cell) -> Cell:
+def _drop_range(cell: Cell) -> Cell:
     match cell:
         case Value():
             return replace(cell, low=None, high=None)
@@ -221,7 +231,7 @@ def _no_range(cell: Cell) -> Cell:
             return cell
 
 
-def _table(grid: Grid) -> Table:
+def _build_table(grid: Grid) -> Table:
     table = Table(
         box=None,
         pad_edge=False,
@@ -234,39 +244,41 @@ def _table(grid: Grid) -> Table:
         lines = "\n".join(map(plain, header.splitlines()))
         table.add_column(Line(lines), justify=side, overflow="fold")
     for number, row in enumerate(grid.rows):
-        table.add_row(*map(_cell, row), style="bold" if number in grid.marked else "")
+        table.add_row(*map(_format_cell, row), style="bold" if number in grid.marked else "")
     return table
 
 
-def _cell(cell: Cell) -> Line:
+def _format_cell(cell: Cell) -> Line:
     match cell:
         case None:
             return Line(NOT_APPLICABLE)
         case Value():
-            return Line(figure(cell))
+            return Line(format_figure(cell))
         case Interval():
-            return Line(interval(cell))
+            return Line(format_interval(cell))
         case CombinedValue():
-            return Line(parts(cell))
+            return Line(format_parts(cell))
         case ComparedValue():
-            return Line(against(cell))
+            return Line(format_comparison(cell))
         case _:
-            return _line(cell if isinstance(cell, str) else (cell,))
+            return _format_line(cell if isinstance(cell, str) else (cell,))
 
 
-def _line(text: Text) -> Line:
+def _format_line(text: Text) -> Line:
     line = Line()
     for part in (text,) if isinstance(text, str) else text:
         if isinstance(part, str):
-            line.append(_printable(part))
+            line.append(_clean_part(part))
         else:
-            shown = plain(part.text)
+            printable = plain(part.text)
             style = f"{'bold ' if part.strong or part.code else ''}{_COLOURS[part.tone]}".strip()
-            line.append(cut(shown, part.longest) if part.longest else shown, style=style or None)
+            line.append(
+                cut(printable, part.longest) if part.longest else printable, style=style or None
+            )
     return line
 
 
-def _printable(text: str) -> str:
+def _clean_part(text: str) -> str:
     """Keep the blanks at both ends, which separate the parts of a line."""
-    before, after = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{plain(text)}{after}" if text.strip() else text
+    leading, trailing = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{leading}{plain(text)}{trailing}" if text.strip() else text

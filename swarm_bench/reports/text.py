@@ -4,15 +4,15 @@ reorder what stands around it."""
 import re
 import unicodedata
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 
 # Line breaks, control characters, and what cannot be seen: marks that reverse the direction of what
 # follows, spaces without width, and the letters of tags. Joiners stay: words and emoji need them.
-_HIDDEN = (
+_INVISIBLE = (
     "\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f"
 )
-_UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
-_UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
+_UNPRINTABLE = re.compile(f"[\x00-\x1f{_INVISIBLE}]+")
+_UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Within a word an underscore is harmless, and names are full of them.
 _MARKUP = re.compile(
@@ -34,21 +34,21 @@ _JOINER = "\u200d"
 def plain(text: str) -> str:
     """Return one line, printable, valid UTF-8 when it is encoded, and without the logins of
     addresses."""
-    return encodable(_UNPRINTABLE.sub(" ", without_logins(text))).strip()
+    return encodable(_UNPRINTABLE.sub(" ", remove_logins(text))).strip()
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return one line that Markdown shows as it is written here; what a page would make a link, a
     mention or a reference of by itself, as code."""
-    return _LINE_START.sub(_behind_backslash, _WORD_OR_MARKUP.sub(_disarmed, plain(text)))
+    return _LINE_START.sub(_escape_first, _WORD_OR_MARKUP.sub(_disarm, plain(text)))
 
 
-def block(text: str) -> str:
+def format_code_block(text: str) -> str:
     """Make a block of code that Markdown shows as it is, with whatever is in it; what cannot be
     seen by its number."""
-    shown = visible(encodable(text).replace("\r\n", "\n"))
-    fence = "`" * (1 + max([2, *map(len, _BACKTICKS.findall(shown))]))
-    return f"{fence}text\n{shown.removesuffix(chr(10))}\n{fence}"
+    visible_text = visible(encodable(text).replace("\r\n", "\n"))
+    fence = "`" * (1 + max([2, *map(len, _BACKTICKS.findall(visible_text))]))
+    return f"{fence}text\n{visible_text.removesuffix(chr(10))}\n{fence}"
 
 
 def visible(text: str) -> str:
@@ -74,21 +74,21 @@ def cut(text: str, length: int) -> str:
     return text[: end or length].rstrip() + "..."
 
 
-def _disarmed(match: re.Match[str]) -> str:
+def _disarm(match: re.Match[str]) -> str:
     word = match["word"]
     if word is None:
-        return _each_behind_backslash(match)
+        return _escape_each(match)
     if _LIVE.search(word) is None:
-        return _MARKUP.sub(_each_behind_backslash, word)
+        return _MARKUP.sub(_escape_each, word)
     live = word.rstrip(".,:;!?")
     return f"`{live}`{word[len(live) :]}"
 
 
-def _each_behind_backslash(match: re.Match[str]) -> str:
+def _escape_each(match: re.Match[str]) -> str:
     return "".join(f"\\{character}" for character in match[0])
 
 
-def _behind_backslash(match: re.Match[str]) -> str:
+def _escape_first(match: re.Match[str]) -> str:
     # A number is disarmed at its dot: `1\.`; anything else by a backslash before it.
     return f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}"
 
@@ -100,14 +100,14 @@ def _continues(text: str, at: int) -> bool:
         return True
     if unicodedata.category(character).startswith("M") or "\U0001f3fb" <= character <= "\U0001f3ff":
         return True
-    return _is_flag_half(character) and _flag_halves_before(text, at) % 2 == 1
+    return _is_flag_half(character) and _count_flag_halves(text, at) % 2 == 1
 
 
 def _is_flag_half(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
-def _flag_halves_before(text: str, at: int) -> int:
+def _count_flag_halves(text: str, at: int) -> int:
     start = at
     while start > 0 and _is_flag_half(text[start - 1]):
         start -= 1

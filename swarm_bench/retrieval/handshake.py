@@ -66,7 +66,7 @@ class Handshake:
     @property
     def tool_tokens(self) -> int:
         """Tokens of all its tools."""
-        return sum(tokens.of_tool(tool.of_server(self.server)) for tool in self.tools)
+        return sum(tokens.count_tool(tool.of_server(self.server)) for tool in self.tools)
 
     @property
     def instruction_tokens(self) -> int:

@@ -48,7 +48,9 @@ def read_locations(
         mentions = _read_mentions(answer, workspace, frozenset(files))
     locations: dict[Location, None] = {}
     for path, line, last in mentions:
-        inner_path = snapshot.find_repository_path(tool_results.below(path, workspace) or path)
+        inner_path = snapshot.find_repository_path(
+            tool_results.make_relative(path, workspace) or path
+        )
         locations[Location(path=inner_path, line=line, last=last, exists=inner_path in files)] = (
             None
         )

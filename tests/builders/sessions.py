@@ -7,7 +7,7 @@ from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.importers.canopy_script.folder import script_experiment
+from swarm_bench.importers.canopy_script.folder import build_experiment
 
 MODES: dict[str, dict[str, Any]] = {
     "baseline": {},
@@ -114,7 +114,7 @@ def make_experiment(modes: tuple[str, ...], **changes: Any) -> Experiment:
 def make_script_session(*trials: TrialRecord, **head: str) -> SessionData:
     """What canopy's script could have left of these trials; `head` is what it says of itself."""
     modes = tuple(dict.fromkeys(trial.mode for trial in trials))
-    experiment = script_experiment("results", modes, head, trials=trials)
+    experiment = build_experiment("results", modes, head, trials=trials)
     return SessionData(experiment=experiment, trials=trials, swarms=())
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from swarm_bench.config.addresses import without_logins
     ],
 )
 def test_logins_are_taken_out(text: str, shown: str) -> None:
-    assert without_logins(text) == shown
+    assert remove_logins(text) == shown

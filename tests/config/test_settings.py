@@ -100,7 +100,7 @@ def test_variables_of_other_programs_do_not_matter() -> None:
     Path(".env").write_text("ANTHROPIC_API_KEY=secret\nSWARM_BENCH_RUNS=2\n")
     resolved = load({})
     assert resolved.settings.runs == 2
-    assert "secret" not in str(resolved.stored())
+    assert "secret" not in str(resolved.dump_settings())
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_settings_file_that_was_named_must_exist() -> None:
 def test_the_values_of_the_agents_variables_are_not_stored() -> None:
     resolved = load({"agent_env": ["API_KEY=sk-secret", "REGION"]})
     assert resolved.settings.agent_env == ["API_KEY=sk-secret", "REGION"]
-    assert resolved.stored()["agent_env"].value == ["API_KEY=(not stored)", "REGION"]
+    assert resolved.dump_settings()["agent_env"].value == ["API_KEY=(not stored)", "REGION"]
 
 
 def test_words_for_the_agent_are_cut_as_a_shell_cuts_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,8 +310,8 @@ def test_what_other_programs_have_in_dotenv_is_not_filled_in(
     monkeypatch.setenv("GITHUB_TOKEN", "a-secret")
     Path(".env").write_text("ANTHROPIC_API_KEY=${GITHUB_TOKEN}\nSWARM_BENCH_RUNS=2\nEMPTY=\n")
     found = load({})
-    assert found.dotenv.written == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
-    assert found.dotenv.filled == {"ANTHROPIC_API_KEY": "a-secret"}
+    assert found.dotenv.raw == {"ANTHROPIC_API_KEY": "${GITHUB_TOKEN}"}
+    assert found.dotenv.expanded == {"ANTHROPIC_API_KEY": "a-secret"}
     assert found.settings.runs == 2
 
 

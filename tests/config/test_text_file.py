@@ -14,7 +14,7 @@ from swarm_bench.agents.command.file import read_command_file
 from swarm_bench.app.setup.case_properties import read_value
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.settings_file import read_settings
-from swarm_bench.config.text_file import decoded, read_text
+from swarm_bench.config.text_file import decode_text, read_text
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.roles.language_model import Around
 from swarm_bench.datasets.contracts import Contracts
@@ -46,9 +46,9 @@ def forms(text: str) -> dict[str, bytes]:
 
 @given(st.text())
 def test_a_mark_says_how_a_text_is_written(text: str) -> None:
-    assert decoded(text.encode("utf-8-sig")) == text
+    assert decode_text(text.encode("utf-8-sig")) == text
     if not text.startswith(("\ufeff", "\ufffe", "\0")):
-        assert {decoded(content) for content in forms(text).values()} == {text}
+        assert {decode_text(content) for content in forms(text).values()} == {text}
 
 
 @pytest.mark.parametrize("form", forms(""))
@@ -93,7 +93,7 @@ def test_files_of_settings_are_read(tmp_path: Path, form: str) -> None:
 
     with chdir(tmp_path):
         file(".env", "SWARM_BENCH_SEED=7\n")
-        assert read_dotenv().written == {"SWARM_BENCH_SEED": "7"}
+        assert read_dotenv().raw == {"SWARM_BENCH_SEED": "7"}
         settings = read_settings(file("swarm-bench.toml", "runs = 3\n"))
         assert settings.options == {"runs": 3}
         assert settings.position("runs").endswith(":1")

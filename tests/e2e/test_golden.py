@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.cli.commands import app
 from swarm_bench.config.settings import load
-from swarm_bench.config.trust import Demand, marks
+from swarm_bench.config.trust import Demand, list_marks
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.runtime.trusted import TrustFile
 from tests.builders.golden import GOLDEN, RENEWED, hold
@@ -193,7 +193,7 @@ def check_trusted(bench: Bench, folder: Path) -> None:
     demands = asked(folder)
     (id,) = {json.loads((folder / "experiment.json").read_text())["session"]}
     file = TrustFile(bench.folder / ".local" / "state" / "swarm-bench")
-    assert file.digests(f"session {id}") == marks(demands)
+    assert file.digests(f"session {id}") == list_marks(demands)
 
 
 def asked(folder: Path) -> list[Demand]:

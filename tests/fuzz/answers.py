@@ -17,7 +17,7 @@ from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.local import LocalTools
 from swarm_bench.programs.canopy.mcp.server import Server
 from swarm_bench.programs.canopy.search.dsl import parse_dsl
-from swarm_bench.reports.text import block, cut, encodable, escaped, plain
+from swarm_bench.reports.text import cut, encodable, escape, format_code_block, plain
 from swarm_bench.retrieval.locations import MAX_LOCATIONS, Unreadable, read_locations
 from swarm_bench.retrieval.probes.feedback import (
     FEEDBACK_DB,
@@ -181,13 +181,13 @@ def markdown(data: bytes, _folder: Path) -> None:
     """Markdown shows a text as it is: what is read of the page is what was written."""
     text = data.decode("utf-8", "surrogateescape")
     _one_line(text)
-    page = _COMMONMARK.parse(block(text))
+    page = _COMMONMARK.parse(format_code_block(text))
     assert [token.type for token in page] == ["fence"]
     assert len(cut(text, 40)) <= 43
 
 
 def _one_line(text: str) -> None:
-    shown = escaped(text)
+    shown = escape(text)
     assert "\n" not in shown
     assert shown == encodable(shown)
     if not shown:

@@ -81,7 +81,7 @@ def settings(data: bytes, folder: Path) -> None:
         (folder / name).write_bytes(content)
     with suppress(SwarmBenchError), chdir(folder):
         resolved = load({})
-        assert set(resolved.stored()) == set(resolved.sources)
+        assert set(resolved.dump_settings()) == set(resolved.sources)
 
 
 def session(data: bytes, folder: Path) -> None:

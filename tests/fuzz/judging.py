@@ -8,8 +8,8 @@ from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, find_verdic
 from swarm_bench.models.prices import price
 from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.models.servers.forms import NoAnswer, body_of
-from swarm_bench.reports.page import answer_in
-from swarm_bench.reports.text import block
+from swarm_bench.reports.page import find_answer
+from swarm_bench.reports.text import format_code_block
 from tests.builders.chat import says
 
 NAMES = ("canopy", "mcp__canopy__query", "evidence_pack")
@@ -17,13 +17,14 @@ NAMES = ("canopy", "mcp__canopy__query", "evidence_pack")
 
 def pages() -> list[bytes]:
     answer = "`canopy_query`: see /tmp/swarm-bench-1a/repo/shop/a.py\n```\nx\n```"
-    return [f"# a\n\n## Task\n{block('b')}\n\n## Result\n{block(answer)}\n\n---\n".encode()]
+    task, result = format_code_block("b"), format_code_block(answer)
+    return [f"# a\n\n## Task\n{task}\n\n## Result\n{result}\n\n---\n".encode()]
 
 
 def page(data: bytes, _folder: Path) -> None:
     """No answer leaves its part of the question, or keeps a name."""
     text = data.decode("utf-8", "replace")
-    answer = blind(answer_in(text) or text, NAMES)
+    answer = blind(find_answer(text) or text, NAMES)
     assert "mcp__canopy__query" not in answer.split()
     asked = write_question(OF_AGENTS, "Where?", answer, "There.")
     opening, closing = (asked.rpartition("<answer-B-")[2][:16], asked.rpartition("</answer-B-")[2])

@@ -11,7 +11,7 @@ from swarm_bench.models.servers.anthropic import message_in
 from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.models.servers.explanations import refusal_of
 from swarm_bench.models.servers.forms import Body, NoAnswer, body_of
-from swarm_bench.models.servers.llamacpp import filled_in
+from swarm_bench.models.servers.llamacpp import read_infill
 from swarm_bench.models.servers.ollama import answer_in
 from tests.builders.chat import says
 
@@ -54,7 +54,7 @@ def answer(data: bytes, _folder: Path) -> None:
                 counts = vars(completion.usage).values()
                 assert all(count is None or count >= 0 for count in counts)
         with suppress(ValueError, NoAnswer):
-            assert isinstance(filled_in(body_of(data, kind)).content, str)
+            assert isinstance(read_infill(body_of(data, kind)).content, str)
     for state in _STATES:
         refusal = refusal_of(data, state, {"content-type": "text/plain; charset=latin-1"})
         assert refusal.cause in CONSEQUENCES

@@ -77,7 +77,7 @@ async def _use(config: Mapping[str, Any], folder: Path) -> None:
     with anyio.fail_after(_LONGEST):
         async with open_connection(config, env={}, cwd=folder, seconds=_PATIENCE) as found:
             assert tokens.count(found.instructions) >= 0
-            assert all(tokens.of_tool(tool.of_server("s")) > 0 for tool in found.tools)
+            assert all(tokens.count_tool(tool.of_server("s")) > 0 for tool in found.tools)
             with anyio.move_on_after(_PATIENCE):
                 answer = await found.call("find", {"title": "x"}, seconds=_PATIENCE)
                 assert isinstance(answer.text, str)

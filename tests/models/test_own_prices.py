@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.models.own_prices import read_prices
-from swarm_bench.models.prices import TABLE, shipped
+from swarm_bench.models.prices import TABLE, read_shipped
 
 AMOUNTS = "input = 1\ncache_write = 1.25\ncache_read = 0.1\noutput = 4\n"
 
@@ -28,8 +28,8 @@ def write(text: str, folder: Path = Path()) -> None:
 
 
 def test_without_files_there_are_the_shipped_prices() -> None:
-    assert read_prices() == shipped()
-    assert {price.table for price in shipped().values()} == {TABLE}
+    assert read_prices() == read_shipped()
+    assert {price.table for price in read_shipped().values()} == {TABLE}
 
 
 def test_the_working_folder_wins_then_the_user_then_what_is_shipped(home: Path) -> None:
@@ -38,7 +38,7 @@ def test_the_working_folder_wins_then_the_user_then_what_is_shipped(home: Path) 
           f"[local]\n{AMOUNTS}date = 2025-12-31\n", home)  # fmt: skip
     prices = read_prices()
     assert {model: price.table for model, price in prices.items()} == {
-        **dict.fromkeys(shipped(), TABLE),
+        **dict.fromkeys(read_shipped(), TABLE),
         "gpt-9": "prices.toml (2026-01-05)",
         "rules": "user's prices.toml",
         "local": "user's prices.toml (2025-12-31)",

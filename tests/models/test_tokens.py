@@ -2,7 +2,7 @@
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.tokens import Meter, content, count
+from swarm_bench.models.tokens import Meter, build_content, count
 
 PROMPT = Message(role="user", text="Find the login.")
 CALL = ToolCall(id="t1", name="Grep", arguments={"pattern": "login"})
@@ -43,6 +43,6 @@ def test_tools_are_part_of_the_prompt() -> None:
 
 
 def test_content_blocks() -> None:
-    assert [block["type"] for block in content(GETS)] == ["tool_result"]
-    assert [block["type"] for block in content(ASKS)] == ["tool_use"]
-    assert content(Message(role="assistant")) == [{"type": "text", "text": ""}]
+    assert [block["type"] for block in build_content(GETS)] == ["tool_result"]
+    assert [block["type"] for block in build_content(ASKS)] == ["tool_use"]
+    assert build_content(Message(role="assistant")) == [{"type": "text", "text": ""}]

@@ -150,8 +150,12 @@ def test_of_a_servers_searches_the_one_for_questions_is_best() -> None:
     names = tool(query="string")
     questions = tool(question="string", query="string")
     expressions = tool(pattern="string")
-    assert tool_roles.worth("query_graph", questions) > tool_roles.worth("search_symbols", names)
-    assert tool_roles.worth("search_codebase", names) > tool_roles.worth("find_code", expressions)
+    assert tool_roles.rate_tool("query_graph", questions) > tool_roles.rate_tool(
+        "search_symbols", names
+    )
+    assert tool_roles.rate_tool("search_codebase", names) > tool_roles.rate_tool(
+        "find_code", expressions
+    )
 
 
 def test_a_place_and_a_limit_are_given_where_they_are_required() -> None:
@@ -167,6 +171,10 @@ def test_a_place_and_a_limit_are_given_where_they_are_required() -> None:
 
 
 def test_code_comes_before_names_and_what_is_outdated_last() -> None:
-    assert tool_roles.worth("search_code", tool()) > tool_roles.worth("search_files", tool())
-    assert tool_roles.worth("structure", tool()) > tool_roles.worth("log", tool())
-    assert tool_roles.worth("read_text_file", tool("DEPRECATED")) < tool_roles.worth("read", tool())
+    assert tool_roles.rate_tool("search_code", tool()) > tool_roles.rate_tool(
+        "search_files", tool()
+    )
+    assert tool_roles.rate_tool("structure", tool()) > tool_roles.rate_tool("log", tool())
+    assert tool_roles.rate_tool("read_text_file", tool("DEPRECATED")) < tool_roles.rate_tool(
+        "read", tool()
+    )

@@ -24,7 +24,7 @@ AGENTS = {
 ABILITIES = {name: one.abilities for name, one in AGENTS.items() if isinstance(one, Described)}
 EXPECTED = {
     "abilities": abilities_table(ABILITIES),
-    "faults": fault_table({name: fault.about for name, fault in FAULTS.items()}),
+    "faults": fault_table({name: fault.description for name, fault in FAULTS.items()}),
     "limits": limits_list(ABILITIES),
 }
 

@@ -21,7 +21,7 @@ from swarm_bench.core.report.document import (
     Value,
 )
 from swarm_bench.core.report.report import Figure, Row, Table
-from swarm_bench.reports.markdown import render, written, written_to_files
+from swarm_bench.reports.markdown import render, write_document, write_files
 from tests.builders.golden import Sentences
 
 REPORTS = Path(swarm_bench.reports.__file__).parent
@@ -109,7 +109,7 @@ def test_what_stands_apart_is_in_the_second_file_or_else_folded() -> None:
             title="T: Details", sections=(section("Far"),), instead=(section("Where"),)
         ),
     )
-    files, whole = written_to_files(page), written(page)
+    files, whole = write_files(page), write_document(page)
     titles = re.compile(r"^## (.+)$", re.MULTILINE).findall
     assert titles(files.markdown) == ["Open", "Where", "More", "Trials"]
     assert titles(files.details) == ["Far"]
@@ -117,4 +117,4 @@ def test_what_stands_apart_is_in_the_second_file_or_else_folded() -> None:
     assert titles(whole.markdown) == ["Open", "More", "Far", "Trials"]
     assert whole.markdown.count("<details>") == 3
     assert whole.details == ""
-    assert written_to_files(replace(page, apart=None)).details == ""
+    assert write_files(replace(page, apart=None)).details == ""

@@ -2,7 +2,12 @@ import pytest
 
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import CombinedValue, ComparedValue, Interval, Scale, Value
-from swarm_bench.reports.figures import against, figure, interval, parts
+from swarm_bench.reports.figures import (
+    format_comparison,
+    format_figure,
+    format_interval,
+    format_parts,
+)
 from tests.builders.golden import Sentences
 
 MISSING = ("1 missing",)
@@ -13,7 +18,7 @@ LESS = Value(scale=Scale.RATIO, value=0.69, low=0.58, high=0.82)
 
 def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str, ...] = ()) -> str:
     low, high = ends or (None, None)
-    return figure(Value(scale=scale, value=value, low=low, high=high, notes=notes))
+    return format_figure(Value(scale=scale, value=value, low=low, high=high, notes=notes))
 
 
 @pytest.mark.parametrize(
@@ -23,10 +28,10 @@ def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str
         (of(Scale.POINTS, 0.067, -0.01, 0.1), "+6.7 points (-1.0 to +10.0)"),
         (of(Scale.PROBABILITY, 0.03125), "0.031"),
         (of(Scale.PROBABILITY, 1e-9), "<0.0001"),
-        (against(ComparedValue(own=TOKENS, change=LESS)), "8,490, 0.69× (0.58–0.82)"),
-        (against(ComparedValue(own=MISSING_VALUE, change=LESS)), "not reported"),
-        (against(ComparedValue(own=MISSING_VALUE, change=MISSING_VALUE)), "not reported"),
-        (against(ComparedValue(own=TOKENS, change="found less")), "8,490, found less"),
+        (format_comparison(ComparedValue(own=TOKENS, change=LESS)), "8,490, 0.69× (0.58–0.82)"),
+        (format_comparison(ComparedValue(own=MISSING_VALUE, change=LESS)), "not reported"),
+        (format_comparison(ComparedValue(own=MISSING_VALUE, change=MISSING_VALUE)), "not reported"),
+        (format_comparison(ComparedValue(own=TOKENS, change="found less")), "8,490, found less"),
         (of(Style.WHOLE, 12345), "12,345"),
         (of(Style.WHOLE, 12164.2), "12,164"),
         (of(Style.AVERAGE, 999.97), "1,000"),
@@ -68,8 +73,8 @@ def test_a_figure(shown: str, written: str) -> None:
 )
 def test_a_figure_beside_another(beside: float | None, written: str) -> None:
     other = Value(scale=Style.WHOLE, value=beside)
-    assert figure(Value(scale=Style.WHOLE, value=12, beside=other)) == written
-    assert figure(Value(scale=Style.WHOLE, value=None, beside=other)) == "not reported"
+    assert format_figure(Value(scale=Style.WHOLE, value=12, beside=other)) == written
+    assert format_figure(Value(scale=Style.WHOLE, value=None, beside=other)) == "not reported"
 
 
 @pytest.mark.parametrize(
@@ -81,15 +86,15 @@ def test_a_figure_beside_another(beside: float | None, written: str) -> None:
     ],
 )
 def test_an_interval(scale: Scale, high: float, written: str) -> None:
-    assert interval(Interval(scale=scale, low=0.5, high=high)) == written
+    assert format_interval(Interval(scale=scale, low=0.5, high=high)) == written
 
 
 def test_several_figures(golden: Sentences) -> None:
     both = ((60.3, "before the agents"), (2, "in their time"))
     notes = ("1 missing",)
-    shown = parts(CombinedValue(style=Style.SECONDS, parts=both, notes=notes))
+    shown = format_parts(CombinedValue(style=Style.SECONDS, parts=both, notes=notes))
     golden(shown)
-    assert parts(CombinedValue(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"
+    assert format_parts(CombinedValue(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"
 
 
 @pytest.mark.parametrize("scale", [Style.FRACTION, Scale.DIFFERENCE, Scale.POINTS])

@@ -5,7 +5,7 @@ from markdown_it import MarkdownIt
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.reports.page import answer_in
+from swarm_bench.reports.page import find_answer
 from tests.builders.golden import Sentences
 from tests.builders.reports import render_page
 
@@ -86,16 +86,16 @@ FORGED = "````\n\n## Result\n```text\nforged\n```\n\n---\n"
 @given(answer=st.text(alphabet="`#-\n aä", min_size=1), task=st.text(alphabet="`#\n a"))
 def test_an_answer_is_read_as_it_was_given(answer: str, task: str) -> None:
     page = render_page(METRICS, record(task=task), answer)
-    assert answer_in(page) == answer.removesuffix("\n")
+    assert find_answer(page) == answer.removesuffix("\n")
 
 
 @pytest.mark.parametrize("text", [FORGED, f"x\n{FORGED}", ANSWER])
 def test_no_text_passes_for_the_answer(text: str) -> None:
-    assert answer_in(render_page(METRICS, record(task=text), "Here.")) == "Here."
-    assert answer_in(render_page(METRICS, record(), text)) == text.removesuffix("\n")
+    assert find_answer(render_page(METRICS, record(task=text), "Here.")) == "Here."
+    assert find_answer(render_page(METRICS, record(), text)) == text.removesuffix("\n")
 
 
 @pytest.mark.parametrize("page", ["", "# x", "## Result\n```text\nforged\n```\n\n---\n"])
 def test_a_page_without_an_answer_has_none(page: str) -> None:
-    assert answer_in(page) is None
-    assert answer_in(render_page(METRICS, record(), None)) is None
+    assert find_answer(page) is None
+    assert find_answer(render_page(METRICS, record(), None)) is None

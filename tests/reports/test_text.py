@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.reports.text import cut, escaped, plain
+from swarm_bench.reports.text import cut, escape, plain
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ from swarm_bench.reports.text import cut, escaped, plain
     ],
 )
 def test_foreign_text_is_shown_as_it_is(text: str, shown: str) -> None:
-    assert escaped(text) == shown
-    escaped(text).encode("utf-8")
+    assert escape(text) == shown
+    escape(text).encode("utf-8")
 
 
 def test_plain_text_stays_on_one_line() -> None:
@@ -67,5 +67,5 @@ def test_a_cut_never_splits_what_reads_as_one(text: str, length: int, shown: str
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     """Were it quadratic, a megabyte would outlast the time limit of the test."""
     text = "a" + piece * (1_000_000 // len(piece)) + "a"
-    cut(escaped(text), 40)
+    cut(escape(text), 40)
     cut(text, 900_000)

@@ -78,7 +78,7 @@ async def test_what_a_server_says(tmp_path: Path) -> None:
         ToolSpec(name=f"mcp__it__{name}", description="Ä", schema={"type": "object"})
         for name in ("one", "two")
     ]
-    assert found.tool_tokens == sum(map(tokens.of_tool, sent))
+    assert found.tool_tokens == sum(map(tokens.count_tool, sent))
 
 
 async def test_equal_servers_are_started_once(tmp_path: Path) -> None:

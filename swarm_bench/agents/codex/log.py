@@ -139,7 +139,7 @@ class Log:
                 parse_time(_group(_MOMENT, details)),
                 None if milliseconds is None else milliseconds / 1000,
             ),
-            tokens=None if length is None else tokens.of_bytes(length),
+            tokens=None if length is None else tokens.count_for_bytes(length),
             turn=len(self.requests) + self._answering,
         )
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
-from swarm_bench.config.placeholders import check_placeholders, placeholders, substituted
+from swarm_bench.config.placeholders import check_placeholders, placeholders, substitute
 
 ARGUMENTS = "arguments"
 """Marks where the values of `--agent-arg` stand; an entry of its own."""
@@ -37,7 +37,7 @@ def fill(template: str, values: Values) -> str:
             raise Unset(name, template)
         return value
 
-    return substituted(template, put)
+    return substitute(template, put)
 
 
 def fill_arguments(arguments: Iterable[tuple[str, ...] | str], values: Values) -> Iterator[str]:

@@ -11,7 +11,7 @@ from swarm_bench.analysis.cases.summary import Extras, case_document
 from swarm_bench.analysis.cases.verdicts import primary_metric, verdict_words
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount, joined
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Block, Document, Fact, Section, Verbatim
 from swarm_bench.core.session.models import Arm, Greeting, JudgeFields, ModelExperiment
@@ -43,7 +43,7 @@ def _facts(experiment: ModelExperiment) -> Iterator[list[Fact]]:
     if named := ", ".join(names):
         yield [Fact(label="Models", value=named)]
     if experiment.judge:
-        yield [Fact(label="Judge", value=without_logins(experiment.judge))]
+        yield [Fact(label="Judge", value=remove_logins(experiment.judge))]
     if experiment.confinement:
         program = f"{experiment.environment.label}; " if experiment.environment else ""
         yield [Fact(label="Code", value=f"{program}{experiment.confinement}")]

@@ -23,8 +23,8 @@ def configure_benchmark(
         )
     if not is_vouched(demands := [*list_property_file_demands(benchmark.name, properties)]):
         raise UsageError(
-            f"{option}: nothing was loaded that a file names: {demands[0].in_full}; look at it, "
-            f"then give it yourself: --property {demands[0].word}=VALUE"
+            f"{option}: nothing was loaded that a file names: {demands[0].full_sentence}; look at "
+            f"it, then give it yourself: --property {demands[0].word}=VALUE"
         )
     resolved = resolve_properties(benchmark, properties, None)
     assert isinstance(resolved.model, ModelBenchmark)

@@ -157,7 +157,7 @@ def _choose_search(
     searching = [tool for tool in tools if tool_roles.role(tool.name, tool) == "search"]
     if not searching:
         return None
-    best = max(searching, key=lambda tool: tool_roles.worth(tool.name, tool))
+    best = max(searching, key=lambda tool: tool_roles.rate_tool(tool.name, tool))
     term = Term(word=query, roots=(query,), weight=1)
     return best.name, tool_roles.search_arguments(best, [term], str(site.workspace))
 

@@ -13,7 +13,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.app.judging.answers import Answers
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.benchmarks.swarm.judging.asking import JudgeClient, JudgeQuestion
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.session.later.verdicts import Verdict
@@ -66,7 +66,7 @@ class _Plan:
             sum(count(question.text) for question in self.questions),
         )
         clauses = [
-            f"{request.model} at {without_logins(request.url)} is asked "
+            f"{request.model} at {remove_logins(request.url)} is asked "
             f"{amount(number, 'time')} (about {tokens:,} tokens): each pair of answers in both "
             "orders"
         ]
@@ -176,7 +176,7 @@ def _make_plan(answers: Answers, request: JudgeRequest) -> _Plan:
 
 
 def _identify_judge(request: JudgeRequest) -> Judge:
-    return request.model, without_logins(request.url)
+    return request.model, remove_logins(request.url)
 
 
 def _find_key(request: JudgeRequest) -> str:

@@ -22,7 +22,7 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.reports.page import answer_in
+from swarm_bench.reports.page import find_answer
 from swarm_bench.runtime.untrusted import open_untrusted, read_inside
 
 _PAGE_BYTES = 8 * 1024 * 1024
@@ -82,7 +82,7 @@ def _read_agent_answer(artefacts: Artefacts, trial: Contestant) -> str | None:
     adapters a session must not load."""
     folder = artefacts.mode_folder(trial.run, trial.mode).relative_to(artefacts.root)
     page = read_inside(artefacts.root, str(folder / f"agent-{trial.agent}.md"), _PAGE_BYTES)
-    return None if page is None else answer_in(page.decode("utf-8", "replace"))
+    return None if page is None else find_answer(page.decode("utf-8", "replace"))
 
 
 def read_model_answers(model_session: ModelSession) -> Answers:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from swarm_bench.app.setup.case_properties import parse_properties, read_value
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.role import SAMPLING
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.listing import Listing
@@ -77,7 +77,7 @@ def build_arms(
     models = tuple(models)
     if len(set(models)) < len(models):
         twice = next(word for word in models if models.count(word) > 1)
-        raise UsageError(f"--models names {without_logins(twice)} twice; name it once")
+        raise UsageError(f"--models names {remove_logins(twice)} twice; name it once")
     options = [_parse_values(assignment, kind) for assignment in varied]
     sampled = any(create_source(word).sampled for word in models)
     for assignment in () if sampled else varied:
@@ -89,7 +89,7 @@ def build_arms(
     return tuple(
         Arm(
             name=" ".join(
-                [without_logins(word), *(f"{name}={text}" for name, text, _ in combination)]
+                [remove_logins(word), *(f"{name}={text}" for name, text, _ in combination)]
             ),
             model=word,
             properties={name: value for name, _, value in combination},

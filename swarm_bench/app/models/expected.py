@@ -18,7 +18,7 @@ from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.benchmarks.cases.running import choose_way
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
 from swarm_bench.core.session.cases import CaseTrial
@@ -56,7 +56,7 @@ def estimate_requests(
     return tuple(
         _estimate_model(
             _Model(
-                word=without_logins(word),
+                word=remove_logins(word),
                 source=sources[word],
                 asks=asks[word],
                 context=benchmark.setup.model_context,

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.budget import compute_max_cost
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.cases.running import choose_way
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.roles.language_model import (
@@ -114,7 +114,7 @@ def _list_targets(
             continue
         ask = Ask(prompt=_PROMPTS[way], sampling=Sampling(max_tokens=_TOKENS))
         price = None if source.free else find_price(name, setup.prices)
-        yield _GreetedModel(word=without_logins(word), source=source, ask=ask, price=price)
+        yield _GreetedModel(word=remove_logins(word), source=source, ask=ask, price=price)
 
 
 async def _greet_model(target: _GreetedModel, context: Around, emit: Emit) -> Greeting:

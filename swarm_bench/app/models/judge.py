@@ -9,7 +9,7 @@ from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around
@@ -34,9 +34,9 @@ def choose_judge(
     assert isinstance(configured, ModelBenchmark)
     word = options.judge or (previous.judge if previous else None)
     if previous and word != previous.judge:
-        judged_by = f"by {without_logins(previous.judge)}" if previous.judge else "by nobody"
+        judged_by = f"by {remove_logins(previous.judge)}" if previous.judge else "by nobody"
         raise UsageError(
-            f"--judge {without_logins(str(word))}: answers of the session are judged {judged_by}; "
+            f"--judge {remove_logins(str(word))}: answers of the session are judged {judged_by}; "
             "omit it, or start a new session"
         )
     if word is None:
@@ -55,7 +55,7 @@ def choose_judge(
         raise UsageError(f"--judge {word}: it is no model, and judges nothing; give a model")
     if "chat" not in source.ways:
         raise UsageError(
-            f"--judge {without_logins(word)}: a judge is asked by chat, which this model cannot "
+            f"--judge {remove_logins(word)}: a judge is asked by chat, which this model cannot "
             f"({source.about}); give another one"
         )
     return JudgeSource(word=word, source=source, model_context=Around())

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.naming import find_continued_folder, find_newest
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
-from swarm_bench.config.settings import Surroundings, surroundings
+from swarm_bench.config.settings import OptionSources, read_sources
 from swarm_bench.core.session.base import Source
 
 _SETTINGS = TypeAdapter(RunSettings)
@@ -24,7 +24,7 @@ def resolve(
 ) -> CaseRequest:
     """Resolve the options of a call. What a session has that is continued is set by nothing but the
     command line. Raises `UsageError`, and `ConfigError` for a file that is wrong."""
-    option_sources, resume = surroundings(config), None
+    option_sources, resume = read_sources(config), None
     settings, sources = _validate_options(option_sources, typed_options, RUN_SCOPES)
     if settings.resume is not None:
         newest = partial(find_newest, benchmark)
@@ -42,10 +42,10 @@ def resolve(
 
 
 def _validate_options(
-    option_sources: Surroundings, typed_options: Mapping[str, Any], names: Collection[str]
+    option_sources: OptionSources, typed_options: Mapping[str, Any], names: Collection[str]
 ) -> tuple[RunSettings, dict[str, Source]]:
     layers: dict[Source, Mapping[str, Any]] = {
         "command line": typed_options,
         **option_sources.layers(names),
     }
-    return option_sources.validated(_SETTINGS, RUN_SCOPES, layers)
+    return option_sources.validate(_SETTINGS, RUN_SCOPES, layers)

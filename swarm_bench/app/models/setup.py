@@ -135,7 +135,7 @@ def _build_context(
 ) -> Around:
     timeout = AGENT_TIMEOUT if asks_agents(sources) else TIMEOUT
     return Around(
-        variables={**read_dotenv().written, **os.environ},
+        variables={**read_dotenv().raw, **os.environ},
         timeout=options.timeout or (previous.request_timeout if previous else timeout),
         seed=_choose_seed(options, previous),
         max_turns=options.max_turns or (previous and previous.max_turns) or MAX_TURNS,

@@ -62,7 +62,7 @@ async def open_kit(
     """Resolve everything, copy the repository, and greet the servers that have questions left; the
     copy goes away with the block. Without `emit` it is only to be looked at, and no server is
     started. Raises `UsageError`."""
-    settings, old = resolved.settings, resolved.held
+    settings, old = resolved.settings, resolved.retrieve_session
     inputs = _read_inputs(resolved, starts=emit is not None)
     name = (old.session if old else os.urandom(4).hex()) if emit else os.urandom(4).hex()
     with open_work_folder(settings.workspace_root, name, create_warn(emit)) as work:
@@ -90,14 +90,14 @@ async def open_kit(
 
 
 def _find_repository(resolved: Resolved) -> Path:
-    if resolved.held and not resolved.is_typed("repo"):
-        return Path(resolved.held.repository.path)
+    if resolved.retrieve_session and not resolved.is_typed("repo"):
+        return Path(resolved.retrieve_session.repository.path)
     return resolved.settings.repo
 
 
 def _read_inputs(resolved: Resolved, *, starts: bool) -> _Inputs:
     """Read what the options name. Raises `UsageError` and `ConfigError`, in a group for several."""
-    old, problems = resolved.held, Problems()
+    old, problems = resolved.retrieve_session, Problems()
     check_quality(resolved.settings.quality or MAIN)
     with problems.collected():
         modes = read_modes(resolved, old)
@@ -159,7 +159,7 @@ def _build_experiment(
 ) -> RetrieveExperiment:
     settings = resolved.settings
     arms = tuple(mode.name for mode in inputs.modes)
-    options, allowed_names = resolved.stored(), names_of(RETRIEVE.name)
+    options, allowed_names = resolved.dump_settings(), names_of(RETRIEVE.name)
     return RetrieveExperiment(
         session=session,
         created_at=datetime.now(UTC),

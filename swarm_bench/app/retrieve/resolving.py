@@ -9,7 +9,7 @@ from typing import Any
 from swarm_bench.app.stored.naming import find_continued_folder, find_newest
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.options import SCOPES, names_of
-from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
+from swarm_bench.config.settings import Resolved, Settings, Source, read_sources
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
@@ -19,7 +19,7 @@ from swarm_bench.engine.folder import experiment_keys
 
 def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    option_sources = surroundings(config)
+    option_sources = read_sources(config)
     resolved = _reset_foreign_options(
         option_sources.resolve(typed_options, defaults=RETRIEVE.defaults)
     )
@@ -35,7 +35,7 @@ def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Res
     )
     merged = _reset_foreign_options(taken_over)
     sources = {**merged.sources, "resume": resolved.sources["resume"]}
-    return replace(merged, sources=sources, held=experiment)
+    return replace(merged, sources=sources, retrieve_session=experiment)
 
 
 def open_folder(path: Path) -> CaseFolder:

@@ -52,7 +52,7 @@ from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.engine.session import run_session
-from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
+from swarm_bench.models.rehearsal.launch import Rehearsal, start_rehearsal
 from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import read_state, remove_parts
@@ -281,7 +281,7 @@ async def _run_rehearsal(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehea
     kit.emit(Preparing(step="the rehearsal server"))
     instructions = sorted({mode.instructions for mode in experiment.modes})
     async with Homes(work=kit.work).open_home("home-rehearsal") as home:
-        started = started_rehearsal(
+        started = start_rehearsal(
             {**small_environment(os.environ), **home},
             experiment.faults,
             folder.path / "rehearsal.log",
@@ -323,7 +323,7 @@ def _open_ledger(
 ) -> Ledger | None:
     limit, other_sessions = (
         resolved.settings.max_cost,
-        resolved.member.others if resolved.member else (),
+        resolved.member.other_sessions if resolved.member else (),
     )
     if limit is None or ready.recorded_session or is_paid(ready.agent, resolved.settings) is False:
         return None  # nobody is billed

@@ -56,7 +56,7 @@ class RetrieveCall(Call[CaseFolder, SessionResult]):
         return open_folder(path)
 
     def check_unchanged(self, continued: CaseFolder) -> None:
-        check_unchanged(continued.path, self.resolved.held, read_experiment(continued))
+        check_unchanged(continued.path, self.resolved.retrieve_session, read_experiment(continued))
 
     @asynccontextmanager
     async def prepare(
@@ -76,7 +76,7 @@ class RetrieveReady(Ready[CaseFolder, SessionResult]):
 
     def plan(self, continued: CaseFolder | None) -> Plan:
         finished = continued.records.find_finished() if continued else set()
-        withheld = [demand.in_full for demand in list_unapproved(self.resolved)]
+        withheld = [demand.full_sentence for demand in list_unapproved(self.resolved)]
         trials = [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
         return describe(drop_keys(self.kit.experiment), trials, finished, withheld)
 

@@ -67,7 +67,7 @@ def resolve_properties(
     new = {name: values[name] for name, source in sources.items() if source != "session"}
     spelled = {name: [f"{name}={new[name]}", *_spell_out(name, plain[name])] for name in new}
     all_spelled = list(chain(*spelled.values()))
-    private = collect_secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_spelled)
+    private = collect_secrets((), marked, [os.environ, dotenv.expanded, dotenv.raw], all_spelled)
     keys = {
         *marked,
         *(name for name in new if any(find_secret_parts(spelled[name]))),

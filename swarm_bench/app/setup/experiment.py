@@ -64,7 +64,7 @@ async def build_experiment(
         order=(),
         machine=machine.describe(),
         versions={"swarm-bench": own_version(), "git": await _read_git_version()},
-        settings=anchor_paths(resolved.stored()),
+        settings=anchor_paths(resolved.dump_settings()),
         **vars(_collect_agent_settings(settings)),
         **vars(inputs.sizes),
     )

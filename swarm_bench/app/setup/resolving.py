@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import find_newest_session, find_sessions
 from swarm_bench.config.options import SCOPES
-from swarm_bench.config.settings import Continued, Member, Resolved, Surroundings, surroundings
+from swarm_bench.config.settings import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.written import REPLAY
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
@@ -26,7 +26,7 @@ def resolve(
     typed_options: Mapping[str, Any], design: Design, config: Path | None = None
 ) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    option_sources = surroundings(config)
+    option_sources = read_sources(config)
     resolved = _resolve_options(option_sources, typed_options, design)
     resume = resolved.settings.resume
     if resume is None:
@@ -43,14 +43,14 @@ def resolve(
         )
     options = {**typed_options, "resume": str(folder.path)}
     merged = _resolve_options(option_sources, options, design, first.settings)
-    check_options(anchor_paths(first.settings), anchor_paths(merged.stored()))
+    check_options(anchor_paths(first.settings), anchor_paths(merged.dump_settings()))
     member = None if members or first.swarm_size is None else Member(size=first.swarm_size)
     sources = {**merged.sources, "resume": resolved.sources["resume"]}
     return replace(merged, sources=sources, continued=sessions, member=member)
 
 
 def _resolve_options(
-    option_sources: Surroundings,
+    option_sources: OptionSources,
     typed_options: Mapping[str, Any],
     design: Design,
     session: Mapping[str, Setting] | None = None,

@@ -25,7 +25,7 @@ from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.beforehand import REANALYSED
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.reports.markdown import written, written_to_files
+from swarm_bench.reports.markdown import write_document, write_files
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
 from swarm_bench.runtime.cycles import pause_collection
@@ -167,7 +167,7 @@ def _summarise(
         if calibrated
         else comparison.document(report, _draw_picture(folder, report) if folder else None)
     )
-    return report, written_to_files(document) if has_details else written(document)
+    return report, write_files(document) if has_details else write_document(document)
 
 
 def _draw_picture(folder: SessionFolder, report: Report) -> Picture | None:

@@ -10,7 +10,7 @@ from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.gate import Bound, Gate, State
-from swarm_bench.reports.markdown import written
+from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.cycles import pause_collection
 
 
@@ -23,7 +23,7 @@ class GateResult:
     @property
     def summary(self) -> RenderedDocument:
         """Page to print."""
-        return written(document(self.gate))
+        return write_document(document(self.gate))
 
     def check(self, *, allow_inconclusive: bool) -> None:
         """Raise `GateFailed` when not every limit holds."""

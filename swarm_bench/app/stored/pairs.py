@@ -51,7 +51,7 @@ from swarm_bench.engine.lines import (
 )
 from swarm_bench.engine.plan import plan_cases, select_planned
 from swarm_bench.engine.scoring import check_scorers
-from swarm_bench.reports.markdown import written
+from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import open_untrusted, read
 
@@ -92,7 +92,7 @@ class PairSession(StoredSession):
 
     def report(self) -> RenderedDocument:
         session = self.read()
-        summary = written(session.document)
+        summary = write_document(session.document)
         write_whole(self.folder.summary, summary.markdown)
         self.write_extra_files(session)
         return summary
@@ -106,7 +106,7 @@ class PairSession(StoredSession):
         session = self.read()
         changes = self.build_changes(overrides, session.metrics)
         experiment = session.experiment.model_copy(update=changes)
-        return written(replace(session, experiment=experiment).document)
+        return write_document(replace(session, experiment=experiment).document)
 
     def build_changes(self, overrides: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
         """Return what other settings of the verdict change in the experiment. Raises

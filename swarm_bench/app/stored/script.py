@@ -10,7 +10,7 @@ from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.importers.canopy_script.folder import read_script_folder
-from swarm_bench.reports.markdown import written
+from swarm_bench.reports.markdown import write_document
 
 if TYPE_CHECKING:
     from swarm_bench.core.report.trials_table import TrialsTable
@@ -21,7 +21,7 @@ class ScriptSession(StoredSession):
 
     def report(self) -> RenderedDocument:
         report = summarise(read_script_folder(self.path), load_metrics())
-        return written(comparison.document(report))
+        return write_document(comparison.document(report))
 
     def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.records import SessionData
-from swarm_bench.reports.markdown import written
+from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import write_whole
 
@@ -50,4 +50,4 @@ def _summarise(path: Path, sessions: dict[int, SessionData], *, audited: bool) -
     for size, folder in find_sessions(path).items():
         if size not in sessions:
             sessions[size] = read_audited(folder) if audited else folder.read()
-    return written(growth.document(series(dict(sorted(sessions.items())), load_metrics())))
+    return write_document(growth.document(series(dict(sorted(sessions.items())), load_metrics())))

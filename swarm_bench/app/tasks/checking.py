@@ -33,7 +33,7 @@ from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_through
 from swarm_bench.datasets.making.mixture import EASIER
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
-from swarm_bench.reports.markdown import as_lines, written
+from swarm_bench.reports.markdown import write_document, write_lines
 from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs
 from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
 from swarm_bench.runtime.workspaces.objects import Objects
@@ -66,7 +66,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> CheckResult:
         suite = find_suite(name)
     except WrongFile as error:
         text = "".join(f"{problem}\n" for problem in error.problems)
-        return CheckResult(page=as_lines(text), is_right=False)
+        return CheckResult(page=write_lines(text), is_right=False)
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
     refuse_missing_objects(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
@@ -90,7 +90,9 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> CheckResult:
     if hard:
         blocks = (_build_difficulty_table(suite.tasks, hard), *worth_blocks)
         sections.append(Section(title="Difficulty", blocks=(*blocks, paragraph(_COLUMNS))))
-    return CheckResult(page=written(_build_page(suite, lines, sections)), is_right=not problems)
+    return CheckResult(
+        page=write_document(_build_page(suite, lines, sections)), is_right=not problems
+    )
 
 
 def _find_unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ from swarm_bench.app.tasks.telling import (
     suggest_remedy,
     tells_nothing,
 )
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, RenderedDocument, Section
 from swarm_bench.core.session.tasks import Task
@@ -43,7 +43,7 @@ from swarm_bench.datasets.making.mixture import POOL, hard_first, interleave, pi
 from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
-from swarm_bench.reports.markdown import as_lines, written
+from swarm_bench.reports.markdown import write_document, write_lines
 from swarm_bench.runtime.files import find_writable_path, remove, write_whole
 from swarm_bench.runtime.workspaces.lacking import (
     FETCHING,
@@ -119,7 +119,7 @@ def make_tasks(request: TaskRequest, tell: Tell, count: Tell) -> RenderedDocumen
             on_commit=not request.parents,
         )
         if writer and request.plan:
-            return as_lines(plan_questions(writer, passages_of(source), request.number))
+            return write_lines(plan_questions(writer, passages_of(source), request.number))
         pools, hard = _make_pools(request, source, writer, tell, count)
         notes = tuple(_note_gaps(request, source))
         file = _build_file(request, commit, pools)
@@ -136,7 +136,7 @@ def make_tasks(request: TaskRequest, tell: Tell, count: Tell) -> RenderedDocumen
     write_whole(target, text)
     if writer:
         remove(writer.journal)
-    return written(_build_page(request, commit, pools, worth_blocks, notes))
+    return write_document(_build_page(request, commit, pools, worth_blocks, notes))
 
 
 def _check_options(request: TaskRequest) -> None:
@@ -279,7 +279,7 @@ def _describe_command(request: TaskRequest, commit: str) -> str:
     parts += [f"--since {request.since}"] if request.since else []
     parts += [f"--per-file {request.per_file}"] if request.per_file > 1 else []
     parts += ["--parents"] if request.parents else []
-    parts += [f"--model {without_logins(request.model)}"] if request.model else []
+    parts += [f"--model {remove_logins(request.model)}"] if request.model else []
     parts += [f"--commit {commit}"] if request.commit else []
     at = "" if request.commit else f", at commit {commit}"
     return f"swarm-bench tasks make {' '.join(parts)}{at}"

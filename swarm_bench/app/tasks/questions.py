@@ -15,7 +15,7 @@ from swarm_bench.app.tasks.answers import Answers
 from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Writing, build_sample_requests
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.budget import compute_max_cost
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.interruption import cancelling
@@ -53,7 +53,7 @@ class Writer:
         """Read what was answered in earlier calls."""
         return Answers(
             path=self.journal,
-            source_key=f"{without_logins(self.word)} {PROMPTS}",
+            source_key=f"{remove_logins(self.word)} {PROMPTS}",
             secrets=tuple(filter(None, map(self.context.variables.get, self.source.keys))),
             source=self.source,
             price=self.price,
@@ -79,11 +79,11 @@ def create_writer(
         )
     if "chat" not in source.ways:
         raise UsageError(
-            f"--model {without_logins(word)}: who writes questions is asked by chat, which this "
+            f"--model {remove_logins(word)}: who writes questions is asked by chat, which this "
             f"model cannot ({source.about}); give another one"
         )
     context = Around(
-        variables={**read_dotenv().written, **os.environ},
+        variables={**read_dotenv().raw, **os.environ},
         is_asked=is_asked,
         ways=frozenset({"chat"}),
     )
@@ -113,7 +113,7 @@ def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
     sent = sum(count(ask.texts[0]) for ask in few)
     stored_count = len(writer.read_answers().stored_answers)
     sentences = [
-        f"{writer.program.name} at {writer.program.path or without_logins(writer.word)} would get "
+        f"{writer.program.name} at {writer.program.path or remove_logins(writer.word)} would get "
         f"about {amount(len(few), 'request')} ({sent:,} tokens) for "
         f"{amount(min(number, len(tried)), 'question')}, and at most {len(all_requests):,}: to "
         "write a question about a passage of the code, and to tell whether the passage answers it, "

@@ -16,8 +16,8 @@ from swarm_bench.app.trust.demands import (
     read_documented_variables,
 )
 from swarm_bench.config.settings import TRUST, Resolved
-from swarm_bench.config.trust import Demand, marks, not_approved, refusal
-from swarm_bench.config.written import yes_or_no
+from swarm_bench.config.trust import Demand, build_refusal, find_unapproved, list_marks
+from swarm_bench.config.written import parse_yes_or_no
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.session.retrieving import AnyExperiment
@@ -35,11 +35,11 @@ def approve(
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
         complete, requested = may_load(resolved), list_demands(resolved)
         approved = resolved.approved | _read_remembered(requested)
-        pending = not_approved(requested, approved)
+        pending = find_unapproved(requested, approved)
         if pending and _is_approved(pending, trust, ask if refuse else None):
-            approved |= marks(pending)
+            approved |= list_marks(pending)
         elif pending and refuse:
-            raise refusal(pending)
+            raise build_refusal(pending)
         resolved = replace(resolved, approved=approved)
         if complete:
             break
@@ -48,34 +48,34 @@ def approve(
 
 def vouch(requested: Sequence[Demand], *, trust: bool = False, ask: Ask | None = None) -> None:
     """Refuse what nobody vouches for, now or before. Raises `UsageError`."""
-    pending = not_approved(requested, _read_remembered(requested))
+    pending = find_unapproved(requested, _read_remembered(requested))
     if pending and not _is_approved(pending, trust, ask):
-        raise refusal(pending)
+        raise build_refusal(pending)
 
 
 def is_vouched(requested: Sequence[Demand]) -> bool:
     """Tell whether the person vouches for all of it, here or before."""
-    pending = not_approved(requested, _read_remembered(requested))
+    pending = find_unapproved(requested, _read_remembered(requested))
     return not pending or _is_approved(pending, trust=False, ask=None)
 
 
 def list_unapproved(resolved: Resolved) -> list[Demand]:
     """List what is asked for and may not be started."""
-    return not_approved(list_demands(resolved), resolved.approved)
+    return find_unapproved(list_demands(resolved), resolved.approved)
 
 
 def require(resolved: Resolved, requested: Sequence[Demand]) -> None:
     """Refuse what is not approved, such as a file that was changed since. Raises `UsageError`."""
-    if pending := not_approved(requested, resolved.approved):
-        raise refusal(pending)
+    if pending := find_unapproved(requested, resolved.approved):
+        raise build_refusal(pending)
 
 
 def require_code(requested: Sequence[Demand], *, trust: bool) -> None:
     """Refuse to load code because a file or a session of somebody else names it. Raises
     `UsageError`."""
-    pending = not_approved(requested, _read_remembered(requested))
+    pending = find_unapproved(requested, _read_remembered(requested))
     if pending and not _is_approved(pending, trust, None):
-        code = "; ".join(demand.in_full for demand in pending)
+        code = "; ".join(demand.full_sentence for demand in pending)
         raise UsageError(
             f"No code was loaded, because you did not name it yourself: {code}; look at it, then "
             "add --trust"
@@ -96,7 +96,7 @@ def remember_demands(granted: Sequence[Demand], emit: Emit, unless: Sequence[Dem
     """Note what a session of this user's asks for, unless it asks for what was not approved. Where
     that cannot be noted it will be asked about."""
     try:
-        if not not_approved(unless, _read_remembered(granted)):
+        if not find_unapproved(unless, _read_remembered(granted)):
             _remember(granted)
     except ConfigError as error:
         emit(WarningRaised(message=f"{error}; --continue may ask whether to trust this session"))
@@ -104,7 +104,7 @@ def remember_demands(granted: Sequence[Demand], emit: Emit, unless: Sequence[Dem
 
 def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> bool:
     value = os.environ.get(TRUST, "")
-    by_environment = yes_or_no(value)
+    by_environment = parse_yes_or_no(value)
     if by_environment is None:
         raise UsageError(f"{TRUST} is {value!r}; set it to 1 or 0, or unset it")
     if by_environment:
@@ -128,7 +128,7 @@ def _read_remembered(requested: Sequence[Demand]) -> frozenset[str]:
 
 def _remember(requested: Sequence[Demand]) -> None:
     for key, of_key in groupby(sorted(requested, key=_build_key), _build_key):
-        TrustFile().remember(key, marks(of_key))
+        TrustFile().remember(key, list_marks(of_key))
 
 
 def _build_key(demand: Demand) -> str:
@@ -140,7 +140,8 @@ def _select_dotenv(resolved: Resolved) -> dict[str, str]:
     if not may_load(resolved):
         return {}
     refused = {
-        demand.option for demand in not_approved(list_variable_demands(resolved), resolved.approved)
+        demand.option
+        for demand in find_unapproved(list_variable_demands(resolved), resolved.approved)
     }
     return {
         name: value

@@ -20,7 +20,7 @@ from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
-from swarm_bench.config.trust import Demand, digest_of, not_approved
+from swarm_bench.config.trust import Demand, digest_of, find_unapproved
 from swarm_bench.config.written import REPLAY, YAML
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import CaseExperiment
@@ -51,7 +51,7 @@ def is_agent_free(resolved: Resolved) -> bool:
         parts = [("agent", part) for part in OF_OPTION["agent"](resolved.settings.agent)]
         for session in resolved.continued:
             requested += build_demands(session.experiment, parts)
-    return not not_approved(requested, resolved.approved)
+    return not find_unapproved(requested, resolved.approved)
 
 
 def may_load(resolved: Resolved) -> bool:
@@ -92,7 +92,7 @@ def list_suite_demands(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
 def list_continued_demands(resolved: Resolved) -> list[Demand]:
     """List what the session or series asks for that is continued."""
     sessions: list[AnyExperiment] = [session.experiment for session in resolved.continued]
-    sessions += [resolved.held] if resolved.held else []
+    sessions += [resolved.retrieve_session] if resolved.retrieve_session else []
     return [demand for session in sessions for demand in list_session_demands(session, resolved)]
 
 
@@ -161,12 +161,12 @@ def list_variable_demands(resolved: Resolved) -> list[Demand]:
 def read_documented_variables(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
     """Return variables in `.env` that the agent's adapter lets through and that are not set here,
     and the names that it documents as keys."""
-    if not resolved.dotenv.written or resolved.settings.agent.startswith(REPLAY):
+    if not resolved.dotenv.raw or resolved.settings.agent.startswith(REPLAY):
         return {}, frozenset()
     inherited, keys = list_adapter_variables(resolved.settings)
     variables = {
         name: value
-        for name, value in resolved.dotenv.written.items()
+        for name, value in resolved.dotenv.raw.items()
         if name in inherited and name not in os.environ
     }
     return variables, keys

@@ -19,7 +19,7 @@ from swarm_bench.app.trust.demands import (
 from swarm_bench.app.trust.option_parts import Makers, Parts, TrustedPart, describe_resumed
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.folder import open_case_folder
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.settings import property_layers
 from swarm_bench.config.trust import Demand, digest_of
@@ -155,11 +155,11 @@ def _parse_name(assignment: str) -> str:
 
 @OF_RUN.register("models")
 def _describe_models(models: Iterable[str]) -> Parts:
-    variables = {**read_dotenv().written, **os.environ}
+    variables = {**read_dotenv().raw, **os.environ}
     for model in models:
         if not is_harmless(model, variables):  # a class is looked for in the working folder
             digest = digest_of("model of run", model, str(Path.cwd()), *_hash_agent_file(model))
-            yield TrustedPart(model, f"the model {without_logins(model)}", digest)
+            yield TrustedPart(model, f"the model {remove_logins(model)}", digest)
 
 
 def _hash_agent_file(model: str) -> Iterator[str | None]:

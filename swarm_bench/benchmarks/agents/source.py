@@ -16,7 +16,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Way
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.environments.hiding import Hiding, find_shipped
-from swarm_bench.models.rehearsal.launch import started_rehearsal
+from swarm_bench.models.rehearsal.launch import start_rehearsal
 from swarm_bench.retrieval.modes.secrets import collect_secrets
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import Home
@@ -97,7 +97,7 @@ class AgentSource:
                 return
             home = Home(path=folder / "home-rehearsal")
             home.make()
-            started = started_rehearsal(
+            started = start_rehearsal(
                 {**small_environment(os.environ), **home.variables},
                 (),
                 folder / "rehearsal.log",

@@ -117,7 +117,7 @@ def rank_files(text: str, search: SearchTool | None, answer_space: AnswerSpace) 
 
 def best_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """Return the tool that searches best, by its name and its schema; `None` where none does."""
-    from swarm_bench.models.tool_roles import role, worth  # only for a mode that does not say
+    from swarm_bench.models.tool_roles import rate_tool, role  # only for a mode that does not say
 
     searching = [tool for tool in tools if role(tool.name, tool) == "search"]
-    return max(searching, key=lambda tool: worth(tool.name, tool), default=None)
+    return max(searching, key=lambda tool: rate_tool(tool.name, tool), default=None)

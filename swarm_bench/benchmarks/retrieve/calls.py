@@ -199,4 +199,4 @@ def recognise_arguments(tool: ToolSpec, question: str, workspace: str) -> dict[s
         return tool_roles.search_arguments(tool, terms, workspace)
     name = tool_roles.query(tool) or "query"
     value = [question] if tool_roles.kind(tool, name) == "array" else question
-    return tool_roles.with_required(tool, {name: value}, workspace)
+    return tool_roles.complete_arguments(tool, {name: value}, workspace)

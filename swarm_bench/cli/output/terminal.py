@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 
 if TYPE_CHECKING:
     from swarm_bench.core.report.document import RenderedDocument
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def show(text: str) -> None:
     """Print a result. A reader who has seen enough changes nothing, the exit code included."""
     try:
-        typer.echo(without_logins(text), nl=False)
+        typer.echo(remove_logins(text), nl=False)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -57,5 +57,5 @@ def printable(text: str) -> str:
     """Return the text on one line, without characters that a terminal takes for commands, and
     without the logins of addresses."""
     return "".join(
-        character if character.isprintable() else " " for character in without_logins(text)
+        character if character.isprintable() else " " for character in remove_logins(text)
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.config.text_file import decoded
+from swarm_bench.config.text_file import decode_text
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.datasets.fetched.cache import FetchedRepository, is_plain
@@ -245,7 +245,7 @@ def _write(
 def _is_text(content: bytes) -> bool:
     """Tell whether it can be a row."""
     try:
-        decoded(content)
+        decode_text(content)
     except UnicodeDecodeError:
         return False
     return True

@@ -14,7 +14,7 @@ _Difference = tuple[str, float, float | None, str]
 def warn_of_differences(trials: Iterable[TrialRecord], lines: Lines, warn: Warn) -> None:
     """Name every figure that the script has otherwise, and whose it is."""
     zeros = defaultdict[str, list[int]](list)
-    others = defaultdict[tuple[str, _Difference], list[int]](list)
+    agents_by_difference = defaultdict[tuple[str, _Difference], list[int]](list)
     for trial in trials:
         line = lines.get((trial.mode, trial.agent))
         if line is None:
@@ -23,13 +23,13 @@ def warn_of_differences(trials: Iterable[TrialRecord], lines: Lines, warn: Warn)
             if trial.total_tokens is None:
                 zeros[trial.mode].append(trial.agent)
             continue  # else there is a warning that the script could not read it
-        for difference in _differences(trial, line):
-            others[trial.mode, difference].append(trial.agent)
+        for difference in _find_differences(trial, line):
+            agents_by_difference[trial.mode, difference].append(trial.agent)
     _warn_of_zeros(zeros, warn)
-    for (mode, (key, theirs, ours, why)), agents in others.items():
+    for (mode, (key, script_figure, own_figure, clause)), agents in agents_by_difference.items():
         warn(
-            f"{mode}: the script has {key} {theirs:.12g} for {numbered(agents)}, {why}; here it is "
-            f"{'missing' if ours is None else f'{ours:.12g}'}."
+            f"{mode}: the script has {key} {script_figure:.12g} for {name_agents(agents)}, "
+            f"{clause}; here it is {'missing' if own_figure is None else f'{own_figure:.12g}'}."
         )
 
 
@@ -43,19 +43,23 @@ def _warn_of_zeros(zeros: Mapping[str, list[int]], warn: Warn) -> None:
         )
 
 
-def _differences(trial: TrialRecord, line: TrialRecord) -> Iterable[_Difference]:
+def _find_differences(trial: TrialRecord, line: TrialRecord) -> Iterable[_Difference]:
     for key in FIGURES_OF_SCRIPT:
-        theirs, ours = getattr(line, key), getattr(trial, key)
-        if theirs is not None and theirs != ours:
-            yield key, theirs, ours, _why(key, ours)
+        script_figure, own_figure = getattr(line, key), getattr(trial, key)
+        if script_figure is not None and script_figure != own_figure:
+            yield key, script_figure, own_figure, _explain(key, own_figure)
 
 
-def _why(key: str, ours: float | None) -> str:
+def _explain(key: str, own_figure: float | None) -> str:
     if key == "result_lines":
-        return "where there is no answer" if ours is None else "whose answer it took for an option"
-    return "which the agent did not give" if ours is None else "but its file says otherwise"
+        return (
+            "where there is no answer"
+            if own_figure is None
+            else "whose answer it took for an option"
+        )
+    return "which the agent did not give" if own_figure is None else "but its file says otherwise"
 
 
-def numbered(agents: list[int]) -> str:
+def name_agents(agents: list[int]) -> str:
     """Name them by number: `agents 1, 2`."""
     return f"agent{'' if len(agents) == 1 else 's'} {', '.join(map(str, agents))}"

@@ -21,14 +21,14 @@ from swarm_bench.core.session.experiment import (
     Task,
 )
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.importers.canopy_script.differences import numbered, warn_of_differences
+from swarm_bench.importers.canopy_script.differences import name_agents, warn_of_differences
 from swarm_bench.importers.canopy_script.metrics_file import Lines, read_lines
 from swarm_bench.importers.canopy_script.payload import read_payload
 from swarm_bench.importers.canopy_script.trial import (
     Assignment,
-    differing,
-    script_trial,
-    whole_number,
+    build_trial,
+    find_differing_keys,
+    read_whole_number,
 )
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
@@ -68,9 +68,9 @@ class _Reading:
     def warn(self, sentence: str) -> None:
         self.warnings.append(sentence)
 
-    def json(self, name: str) -> dict[str, Any] | None:
+    def read_json(self, name: str) -> dict[str, Any] | None:
         """Read a file with one JSON object; `None` when it is missing or something else."""
-        content = self.content(name)
+        content = self.read_content(name)
         if content is None:
             return None
         try:
@@ -82,7 +82,7 @@ class _Reading:
             return None
         return document
 
-    def content(self, name: str) -> bytes | None:
+    def read_content(self, name: str) -> bytes | None:
         """Read a file; `None` when it is missing or unreadable."""
         try:
             return read(self.folder / name)
@@ -92,17 +92,17 @@ class _Reading:
             self.warn(f"{name} cannot be read ({error.strerror or error}) and is omitted.")
             return None
 
-    def check_encoding(self, name: str, content: bytes, why: str) -> None:
+    def check_encoding(self, name: str, content: bytes, consequence: str) -> None:
         try:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
-            self.warn(f"{name} is not valid UTF-8 (byte {error.start}): {why}")
+            self.warn(f"{name} is not valid UTF-8 (byte {error.start}): {consequence}")
 
 
 def is_script_folder(path: Path) -> bool:
     """Tell whether canopy's script, and not swarm-bench, wrote this folder."""
-    ours = (path / "experiment.json").exists()
-    return not ours and any((path / name).is_file() for name in ("metrics.jsonl", "config.json"))
+    is_own = (path / "experiment.json").exists()
+    return not is_own and any((path / name).is_file() for name in ("metrics.jsonl", "config.json"))
 
 
 def read_script_folder(path: Path) -> SessionData:
@@ -116,22 +116,24 @@ def read_script_folder(path: Path) -> SessionData:
             "give the folder of a session"
         )
     reading = _Reading(path)
-    config = reading.json("config.json") or {}
-    head = _head(config)
-    metrics = reading.content("metrics.jsonl") or b""
+    config = reading.read_json("config.json") or {}
+    head = _read_head(config)
+    metrics = reading.read_content("metrics.jsonl") or b""
     reading.check_encoding("metrics.jsonl", metrics, "the rest is shown as replacement marks.")
     lines = read_lines(metrics, reading.warn)
-    chosen = _MODES if head.get("mode") == "all" else ()
-    modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *chosen]))
-    trials = [trial for mode in modes for trial in _trials(reading, mode, lines, config)]
+    selected = _MODES if head.get("mode") == "all" else ()
+    modes = list(
+        dict.fromkeys([*(mode for mode, _ in lines), *_list_mode_folders(path), *selected])
+    )
+    trials = [trial for mode in modes for trial in _read_trials(reading, mode, lines, config)]
     _check_summary(reading)
     warn_of_differences(trials, lines, reading.warn)
-    swarms = [_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)]
-    agents = whole_number(head.get("agents"))
+    swarms = [_read_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)]
+    agents = read_whole_number(head.get("agents"))
     planned = dict.fromkeys(modes, agents) if agents else {}
-    named = list(planned or dict.fromkeys(trial.mode for trial in trials))
+    mode_names = list(planned or dict.fromkeys(trial.mode for trial in trials))
     return SessionData(
-        experiment=script_experiment(path.name, named, head, trials=trials, swarms=swarms),
+        experiment=build_experiment(path.name, mode_names, head, trials=trials, swarms=swarms),
         trials=tuple(trials),
         swarms=tuple(swarms),
         planned=planned,
@@ -140,7 +142,7 @@ def read_script_folder(path: Path) -> SessionData:
     )
 
 
-def script_experiment(
+def build_experiment(
     session: str,
     modes: Sequence[str],
     head: Mapping[str, str],
@@ -160,49 +162,49 @@ def script_experiment(
         repository=Repository(
             path=head.get("repository", ""), kind="folder", tree="", files=0, bytes=0
         ),
-        modes=tuple(_mode(mode, probes.get(mode, ())) for mode in modes),
+        modes=tuple(_build_mode(mode, probes.get(mode, ())) for mode in modes),
         suite="",
         agent=Program(name="claude"),
-        agents=whole_number(head.get("agents")) or max([1, *agents]),
+        agents=read_whole_number(head.get("agents")) or max([1, *agents]),
         blocks=(tuple(agents),),
         concurrency=0,
         runs=1,
         seed=0,
         order=(tuple(modes),),
         limits=Limits(
-            max_turns=whole_number(head.get("max_turns")) or 0, timeout=0.0, index_timeout=0.0
+            max_turns=read_whole_number(head.get("max_turns")) or 0, timeout=0.0, index_timeout=0.0
         ),
         settings={name: Setting(value=value, source="file") for name, value in settings.items()},
     )
 
 
-def _mode(name: str, probes: tuple[str, ...]) -> Mode:
+def _build_mode(name: str, probes: tuple[str, ...]) -> Mode:
     servers: dict[str, dict[str, Any]] = {} if name == _REFERENCE else {"canopy": {}}
     return Mode(name=name, source="canopy's script", servers=servers, probes=probes)
 
 
 def _check_summary(reading: _Reading) -> None:
-    content = reading.content("summary.md")
+    content = reading.read_content("summary.md")
     if content is None:
         reading.warn("summary.md is not there: the script broke off before it wrote it.")
     else:
-        why = "the script cuts the tasks at 40 bytes, even in a letter."
-        reading.check_encoding("summary.md", content, why)
+        consequence = "the script cuts the tasks at 40 bytes, even in a letter."
+        reading.check_encoding("summary.md", content, consequence)
 
 
-def _head(config: Mapping[str, Any]) -> dict[str, str]:
+def _read_head(config: Mapping[str, Any]) -> dict[str, str]:
     names = {"repo": "repository"}
     keys = ("repo", "agents", "max_turns", "mode", "model", "date")
     return {names.get(key, key): str(config[key]) for key in keys if key in config}
 
 
-def _mode_folders(path: Path) -> Iterator[str]:
+def _list_mode_folders(path: Path) -> Iterator[str]:
     for mode in _MODES:
-        if any(_agent_files(path, mode)):
+        if any(_list_agent_files(path, mode)):
             yield mode
 
 
-def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
+def _list_agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
     """Yield the agents' numbers, and their files relative to the session's folder."""
     if not _FOLDER_NAME.fullmatch(mode):  # a line can say anything
         return
@@ -212,53 +214,53 @@ def _agent_files(folder: Path, mode: str) -> Iterator[tuple[int, str]]:
             yield int(match[1]), f"{mode}/{file.name}"
 
 
-def _task(tasks: object, agent: int) -> str:
+def _find_task(tasks: object, agent: int) -> str:
     """Return an agent's task: the script hands the tasks out in turn."""
     if not isinstance(tasks, list) or not tasks:
         return "not recorded"
     return str(tasks[(agent - 1) % len(tasks)])
 
 
-def _trials(
+def _read_trials(
     reading: _Reading, mode: str, lines: Lines, config: Mapping[str, Any]
 ) -> Iterator[TrialRecord]:
-    head, tasks = _head(config), config.get("tasks")
-    files = dict(_agent_files(reading.folder, mode))
-    with_line = {agent for of, agent in lines if of == mode}
-    wanted = whole_number(head.get("agents")) or max(files, default=0)
-    lost = sorted(agent for agent in files if agent not in with_line and agent <= wanted)
-    stale = sorted(agent for agent in files if agent not in with_line and agent > wanted)
-    if lost:
+    head, tasks = _read_head(config), config.get("tasks")
+    files = dict(_list_agent_files(reading.folder, mode))
+    with_line = {agent for line_mode, agent in lines if line_mode == mode}
+    agent_count = read_whole_number(head.get("agents")) or max(files, default=0)
+    unlisted = sorted(agent for agent in files if agent not in with_line and agent <= agent_count)
+    stale = sorted(agent for agent in files if agent not in with_line and agent > agent_count)
+    if unlisted:
         reading.warn(
-            f"{mode}: {numbered(lost)} left a file but no line in metrics.jsonl, so the script's "
-            "rates omit them; here they count."
+            f"{mode}: {name_agents(unlisted)} left a file but no line in metrics.jsonl, so the "
+            f"script's rates omit them; here they count."
         )
     if stale:
         reading.warn(
-            f"{mode}: the files of {numbered(stale)} remain from another use of the folder; "
+            f"{mode}: the files of {name_agents(stale)} remain from another use of the folder; "
             "they are omitted here, but the script's strict figures count them."
         )
-    for agent in sorted(with_line | set(lost)):
-        content = reading.content(files[agent]) if agent in files else None
+    for agent in sorted(with_line | set(unlisted)):
+        content = reading.read_content(files[agent]) if agent in files else None
         line = lines.get((mode, agent))
         payload = None if content is None else read_payload(content)
-        assignment = Assignment(mode=mode, agent=agent, task=_task(tasks, agent))
-        trial = script_trial(assignment, line=line, payload=payload, head=head, warn=reading.warn)
-        if line and payload and (keys := differing(line, payload)):
+        assignment = Assignment(mode=mode, agent=agent, task=_find_task(tasks, agent))
+        trial = build_trial(assignment, line=line, payload=payload, head=head, warn=reading.warn)
+        if line and payload and (keys := find_differing_keys(line, payload)):
             reading.differing[trial.key] = keys
         yield trial
 
 
 def _has_counters(path: Path, mode: str) -> bool:
-    named = _FOLDER_NAME.fullmatch(mode) is not None
-    return mode in _TOOL_MODES or (named and (path / mode / _FEEDBACK).is_file())
+    is_name = _FOLDER_NAME.fullmatch(mode) is not None
+    return mode in _TOOL_MODES or (is_name and (path / mode / _FEEDBACK).is_file())
 
 
-def _swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> SwarmRecord:
-    service = reading.json(f"{mode}/{_SERVICE}") or {}
+def _read_swarm(reading: _Reading, mode: str, trials: Iterable[TrialRecord]) -> SwarmRecord:
+    service = reading.read_json(f"{mode}/{_SERVICE}") or {}
     performance = service.get("performance", service)
     counters = {
-        _LOCAL: reading.json(f"{mode}/{_FEEDBACK}"),
+        _LOCAL: reading.read_json(f"{mode}/{_FEEDBACK}"),
         _SHARED: performance if isinstance(performance, dict) and performance else None,
     }
     probes = dict.fromkeys(

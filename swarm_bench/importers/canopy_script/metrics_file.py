@@ -25,7 +25,7 @@ def read_lines(content: bytes, warn: Warn) -> Lines:
         if not raw.strip():
             continue
         text = raw.decode("utf-8-sig", errors="replace")
-        record, was_repaired = _record(text)
+        record, was_repaired = _read_record(text)
         if record is None:
             broken.append(number)
             continue
@@ -38,18 +38,18 @@ def read_lines(content: bytes, warn: Warn) -> Lines:
     return lines
 
 
-def _record(text: str) -> tuple[TrialRecord | None, bool]:
+def _read_record(text: str) -> tuple[TrialRecord | None, bool]:
     try:
-        return _parsed(text), False
+        return _parse_line(text), False
     except ValueError:
         pass
     try:
-        return _parsed(_NAKED_DECIMAL.sub(r"\g<1>0.", text)), True
+        return _parse_line(_NAKED_DECIMAL.sub(r"\g<1>0.", text)), True
     except ValueError:
         return None, False
 
 
-def _parsed(text: str) -> TrialRecord:
+def _parse_line(text: str) -> TrialRecord:
     """Parse a line. Raises `ValueError`, which pydantic's error is too."""
     try:
         record = TrialRecord.model_validate(json.loads(text), extra="ignore")
@@ -65,25 +65,26 @@ def _report(
 ) -> None:
     if repaired:
         warn(
-            f"metrics.jsonl: {_lines(repaired)} not valid JSON (a number such as .48 without its "
-            "zero, which the script writes for times below one second); read with the zero."
+            f"metrics.jsonl: {_describe_lines(repaired)} not valid JSON (a number such as .48 "
+            f"without its zero, which the script writes for times below one second); read with "
+            f"the zero."
         )
     if broken:
-        warn(f"metrics.jsonl: {_lines(broken)} unreadable and omitted.")
+        warn(f"metrics.jsonl: {_describe_lines(broken)} unreadable and omitted.")
     twice = [f"{mode} agent {agent}" for (mode, agent), times in repeated.items() if times > 1]
     if twice:
         warn(
             "metrics.jsonl has several lines for "
-            f"{_listed(twice)}: the folder was used twice, and the script counts them all; here "
-            "only the last line of each agent counts, which is the one its files belong to."
+            f"{_join_first(twice)}: the folder was used twice, and the script counts them all; "
+            f"here only the last line of each agent counts, which is the one its files belong to."
         )
 
 
-def _lines(numbers: list[int]) -> str:
+def _describe_lines(numbers: list[int]) -> str:
     single = len(numbers) == 1
-    return f"line{'' if single else 's'} {_listed(numbers)} {'is' if single else 'are'}"
+    return f"line{'' if single else 's'} {_join_first(numbers)} {'is' if single else 'are'}"
 
 
-def _listed(things: list[int] | list[str]) -> str:
-    shown = ", ".join(map(str, things[:_MAX_LISTED]))
-    return shown + (f" and {len(things) - _MAX_LISTED} more" if len(things) > _MAX_LISTED else "")
+def _join_first(things: list[int] | list[str]) -> str:
+    listing = ", ".join(map(str, things[:_MAX_LISTED]))
+    return listing + (f" and {len(things) - _MAX_LISTED} more" if len(things) > _MAX_LISTED else "")

@@ -44,24 +44,27 @@ def read_payload(content: bytes) -> Payload:
     text = content.decode("utf-8-sig", errors="replace")
     if not text.strip():
         return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
-    whole = _whole(text)
-    printed = [whole] if whole else [item.value for item in parse_objects(content)]
+    document = _parse_object(text)
+    printed = [document] if document else [item.value for item in parse_objects(content)]
     if results := list(filter(_is_result, printed)):
-        return _payload(results[-1], _transcript(printed), read_by_script=whole is not None)
-    if whole is not None:
+        return _build_payload(
+            results[-1], _build_transcript(printed), read_by_script=document is not None
+        )
+    if document is not None:
         detail = (
-            _message(whole) or "the agent printed no result; the script put a placeholder there"
+            _find_message(document)
+            or "the agent printed no result; the script put a placeholder there"
         )
         return Payload(cause=Cause.NO_OUTPUT, detail=detail)
     # The script does not store the exit code, which could tell a lost end from an agent that died.
-    what = "breaks off" if broken_off(content) else "is not a JSON result"
+    clause = "breaks off" if broken_off(content) else "is not a JSON result"
     return Payload(
         cause=last_error(text) or Cause.UNREADABLE_OUTPUT,
-        detail=f"what the agent printed {what}",
+        detail=f"what the agent printed {clause}",
     )
 
 
-def _transcript(printed: list[dict[str, Any]]) -> Transcript:
+def _build_transcript(printed: list[dict[str, Any]]) -> Transcript:
     """Read events and results as those of a session of ours are; older results have no type."""
     transcript = Transcript()
     for event in printed:
@@ -77,7 +80,7 @@ def _transcript(printed: list[dict[str, Any]]) -> Transcript:
     return transcript
 
 
-def _whole(text: str) -> dict[str, Any] | None:
+def _parse_object(text: str) -> dict[str, Any] | None:
     """Read the text as one JSON object, which is all that the script reads."""
     try:
         document = json.loads(text)
@@ -88,35 +91,37 @@ def _whole(text: str) -> dict[str, Any] | None:
 
 def _is_result(document: dict[str, Any]) -> bool:
     """Tell whether an agent printed it. The script's placeholder has a `usage` of zeros."""
-    usage = isinstance(document.get("usage"), dict) and any(_figures(document).values())
+    usage = isinstance(document.get("usage"), dict) and any(_select_figures(document).values())
     return document.get("type") == "result" or usage
 
 
-def _payload(document: dict[str, Any], transcript: Transcript, *, read_by_script: bool) -> Payload:
+def _build_payload(
+    document: dict[str, Any], transcript: Transcript, *, read_by_script: bool
+) -> Payload:
     cause, detail = find_failure(transcript) or (Cause.FINISHED, None)
     answer = find_answer(transcript, cause)
     if cause is Cause.FINISHED and answer is None:
         cause = Cause.EMPTY_ANSWER
     return Payload(
         cause=cause,
-        detail=None if cause in _WITHOUT_DETAIL else _message(document) or detail,
+        detail=None if cause in _WITHOUT_DETAIL else _find_message(document) or detail,
         answer=answer if cause in (Cause.FINISHED, Cause.ANSWER_CUT) else None,
-        figures=_figures(document),
+        figures=_select_figures(document),
         read_by_script=read_by_script,
     )
 
 
-def _message(document: dict[str, Any]) -> str | None:
+def _find_message(document: dict[str, Any]) -> str | None:
     for key in ("result", "error", "subtype"):
         if isinstance(document.get(key), str) and document[key].strip():
             return str(document[key]).strip()[:300]
     return None
 
 
-def _figures(document: dict[str, Any]) -> dict[str, float]:
+def _select_figures(document: dict[str, Any]) -> dict[str, float]:
     """Return the figures. An answer takes tokens: zeros throughout are no figures, and neither is
     a cost of 0 beside them."""
-    figures = dict(_raw_figures(document))
+    figures = dict(_read_figures(document))
     if any(figures.get(key) for key in _TOKENS):
         return figures
     return {
@@ -126,16 +131,16 @@ def _figures(document: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def _raw_figures(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def _read_figures(document: dict[str, Any]) -> Iterator[tuple[str, float]]:
     for key, path in _FIGURES.items():
         value: Any = document
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
-        if _is_figure(value, whole=key not in _WITH_DECIMALS):
+        if _is_figure(value, is_integer=key not in _WITH_DECIMALS):
             yield key, value
 
 
-def _is_figure(value: object, *, whole: bool) -> bool:
+def _is_figure(value: object, *, is_integer: bool) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    return 0 <= value < math.inf and (not whole or value == int(value))
+    return 0 <= value < math.inf and (not is_integer or value == int(value))

@@ -29,7 +29,7 @@ class Assignment:
         return f"{self.mode} agent {self.agent}"
 
 
-def script_trial(
+def build_trial(
     assignment: Assignment,
     *,
     line: TrialRecord | None,
@@ -39,22 +39,22 @@ def script_trial(
 ) -> TrialRecord:
     """Make the record of one agent. The line counts, as far as the payload bears it out: a 0 for a
     figure that the agent did not give becomes `None`. At least one of the two must be there."""
-    if line and payload and differing(line, payload):
+    if line and payload and find_differing_keys(line, payload):
         payload = None  # nothing shows which of them is right
     if payload is None:
-        return _from_line(assignment, line)
+        return _build_from_line(assignment, line)
     if not payload.read_by_script:
         warn(
             f"{assignment}: the script could not read what the agent printed; the result in it was "
             "recognized all the same, and its figures are used."
         )
-    return _from_payload(assignment, line, payload, head)
+    return _build_from_payload(assignment, line, payload, head)
 
 
-def _from_payload(
+def _build_from_payload(
     assignment: Assignment, line: TrialRecord | None, payload: Payload, head: Mapping[str, str]
 ) -> TrialRecord:
-    figures = _figures(line if payload.read_by_script else None, payload)
+    figures = _build_figures(line if payload.read_by_script else None, payload)
     tokens = figures.tokens
     return TrialRecord(
         mode=assignment.mode,
@@ -75,13 +75,13 @@ def _from_payload(
         total_tokens=tokens.reported,
         effective_tokens=tokens.effective,
         cost=figures.cost,
-        compacted=_compacted(figures.num_turns, head),
+        compacted=_count_compactions(figures.num_turns, head),
         model=None if head.get("model") == "default" else head.get("model"),
-        **vars(_scores(payload, head)),
+        **vars(_score(payload, head)),
     )
 
 
-def _from_line(assignment: Assignment, line: TrialRecord | None) -> TrialRecord:
+def _build_from_line(assignment: Assignment, line: TrialRecord | None) -> TrialRecord:
     """Make a record without a payload: a line of zeros is an agent that gave nothing; any other
     is believed."""
     if line and (line.total_tokens or line.num_turns):
@@ -97,14 +97,14 @@ def _from_line(assignment: Assignment, line: TrialRecord | None) -> TrialRecord:
     )
 
 
-def differing(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
+def find_differing_keys(line: TrialRecord, payload: Payload) -> tuple[str, ...]:
     """Return the keys of the figures that differ between an agent's file and its line, as far as
     both have them: one of the two was changed, or is of another run."""
     if not payload.read_by_script or not payload.figures:
         return ()
     figures = payload.figures
-    both = {key: (figures.get(key), getattr(line, key)) for key in ("num_turns", "cost", *_PARTS)}
-    return tuple(key for key, pair in both.items() if None not in pair and pair[0] != pair[1])
+    pairs = {key: (figures.get(key), getattr(line, key)) for key in ("num_turns", "cost", *_PARTS)}
+    return tuple(key for key, pair in pairs.items() if None not in pair and pair[0] != pair[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class _Figures:
     tokens: Usage
 
 
-def _figures(line: TrialRecord | None, payload: Payload) -> _Figures:
+def _build_figures(line: TrialRecord | None, payload: Payload) -> _Figures:
     reported = payload.figures or {}
     # An agent that failed before its first answer reports 0 of everything.
     if payload.cause not in {Cause.FINISHED, Cause.MAX_TURNS}:
@@ -130,32 +130,32 @@ def _figures(line: TrialRecord | None, payload: Payload) -> _Figures:
     return _Figures(
         duration_ms=milliseconds,
         duration_s=seconds,
-        num_turns=_whole(reported, "num_turns"),
+        num_turns=_read_integer(reported, "num_turns"),
         cost=reported.get("cost"),
         tokens=Usage(
-            input=_whole(reported, "input_tokens"),
-            cache_read=_whole(reported, "cache_read"),
-            cache_create=_whole(reported, "cache_create"),
-            output=_whole(reported, "output_tokens"),
+            input=_read_integer(reported, "input_tokens"),
+            cache_read=_read_integer(reported, "cache_read"),
+            cache_create=_read_integer(reported, "cache_create"),
+            output=_read_integer(reported, "output_tokens"),
         ),
     )
 
 
-def _whole(figures: Mapping[str, float], key: str) -> int | None:
+def _read_integer(figures: Mapping[str, float], key: str) -> int | None:
     return int(figures[key]) if key in figures else None
 
 
-def _compacted(turns: int | None, head: Mapping[str, str]) -> int | None:
-    limit = whole_number(head.get("max_turns"))
+def _count_compactions(turns: int | None, head: Mapping[str, str]) -> int | None:
+    limit = read_whole_number(head.get("max_turns"))
     return None if turns is None or limit is None else int(turns >= limit)
 
 
-def whole_number(text: str | None) -> int | None:
+def read_whole_number(text: str | None) -> int | None:
     """Read a number of the head, into which the script copies its options unchecked."""
     return int(text) if text and len(text) < 10 and text.isdecimal() else None
 
 
-def _scores(payload: Payload, head: Mapping[str, str]) -> OwnScores:
+def _score(payload: Payload, head: Mapping[str, str]) -> OwnScores:
     """Score the answer. The script keeps no list of the repository's files, so no mention can be
     checked for existence."""
     context = ScoreContext(

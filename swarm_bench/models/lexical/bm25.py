@@ -71,39 +71,43 @@ class Ranking:
 
     def add(self, number: int, path: str, text: str) -> None:
         """Index a text under a number that was never used."""
-        named, lines = _split(path), [_split(line) for line in text.split("\n")]
+        path_words, lines = _split(path), [_split(line) for line in text.split("\n")]
         insert = "INSERT INTO {} (rowid, path, text) VALUES (?, ?, ?)"
-        self._database.execute(insert.format("whole"), (number, named, "\n".join(lines)))
+        self._database.execute(insert.format("whole"), (number, path_words, "\n".join(lines)))
         self._database.executemany(
             insert.format("piece"),
             (
-                (number * _PIECES + start // LINES, named, "\n".join(lines[start : start + LINES]))
+                (
+                    number * _PIECES + start // LINES,
+                    path_words,
+                    "\n".join(lines[start : start + LINES]),
+                )
                 for start in range(0, len(lines), LINES)
             ),
         )
 
     def search(self, question: str) -> list[Ranked]:
         """Return the files that fit a question, the best first."""
-        asked = _asked(question)
+        terms = _extract_terms(question)
         pieces: dict[int, int] = {}
-        for piece in self._ranked("piece", f"/ {_PIECES}", asked):
+        for piece in self._rank("piece", f"/ {_PIECES}", terms):
             pieces.setdefault(piece // _PIECES, piece % _PIECES)
         scores: defaultdict[int, float] = defaultdict(float)
-        for files in (self._ranked("whole", "", asked), pieces):
+        for files in (self._rank("whole", "", terms), pieces):
             for position, file in enumerate(files):
-                scores[file] += score_at(position)
+                scores[file] += score_position(position)
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [
             Ranked(file=file, score=score, first=pieces.get(file, 0) * LINES + 1)
             for file, score in best
         ]
 
-    def _ranked(self, table: str, per_file: str, asked: Sequence[str]) -> list[int]:
+    def _rank(self, table: str, per_file: str, terms: Sequence[str]) -> list[int]:
         """Return the numbers of what fits, the best first; a word in a path counts three times.
         What most have weighs nothing, and is not looked for. Only what has one of the rarest words
         is rated, which takes a third of the time."""
-        (every,) = self._database.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()
-        rare = [word for word in asked if 2 * self._count(table, word) <= every] or asked
+        (total,) = self._database.execute(f"SELECT count(*) FROM {table}_docsize").fetchone()
+        rare = [word for word in terms if 2 * self._count_matches(table, word) <= total] or terms
         if not rare:
             return []
         select = (
@@ -118,14 +122,14 @@ class Ranking:
     def _rarest(self, table: str, rare: Sequence[str]) -> list[str]:
         """Choose the rarest words, as many as it takes to have enough to rate."""
         rarest, number = list[str](), 0
-        for word in sorted(rare, key=lambda word: self._count(table, word)):
+        for word in sorted(rare, key=lambda word: self._count_matches(table, word)):
             if number >= _RATED:
                 break
             rarest.append(word)
-            number += self._count(table, word)
+            number += self._count_matches(table, word)
         return rarest
 
-    def _count(self, table: str, word: str) -> int:
+    def _count_matches(self, table: str, word: str) -> int:
         """Count what has a word; questions share their commonest ones."""
         if (table, word) not in self._counts:
             select = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"
@@ -148,7 +152,7 @@ class Bm25:
         self._database.execute("COMMIT")
 
     @classmethod
-    def opened(cls, database: Path) -> "Bm25":
+    def open_file(cls, database: Path) -> "Bm25":
         """Open an index that was made in a file."""
         index = cls.__new__(cls)
         index._use(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True))
@@ -175,7 +179,7 @@ class Bm25:
         return Passage(path=path, first=ranked.first, last=ranked.first + LINES - 1)
 
 
-def score_at(position: int) -> float:
+def score_position(position: int) -> float:
     """Rate a place in an order, counted from 0."""
     return 1 / (_SMOOTHING + position)
 
@@ -195,7 +199,7 @@ def name_parts(text: str) -> str:
     return " ".join(part for name in _MIXED.findall(text) for part in _HUMP.findall(name))
 
 
-def _asked(question: str) -> list[str]:
+def _extract_terms(question: str) -> list[str]:
     """List the words of a question as a query has them: any of them may occur."""
-    asked = dict.fromkeys(word.lower() for word in _WORD.findall(_split(question)))
-    return [f'"{word}"' for word in [*asked][:MAX_WORDS]]
+    distinct = dict.fromkeys(word.lower() for word in _WORD.findall(_split(question)))
+    return [f'"{word}"' for word in [*distinct][:MAX_WORDS]]

@@ -69,18 +69,18 @@ def _score(
 ) -> float:
     total = 0.0
     for term in terms:
-        total += term.weight * (_mentioned(path, hits.get(term.word, {}), files))
-        total += term.weight * _named(path, term)
-    total += _RELATED_WEIGHT * _mentioned(path, hits.get(RELATED, {}), files)
-    return total * _kind(path)
+        total += term.weight * (_rate_mentions(path, hits.get(term.word, {}), files))
+        total += term.weight * _rate_path(path, term)
+    total += _RELATED_WEIGHT * _rate_mentions(path, hits.get(RELATED, {}), files)
+    return total * _rate_kind(path)
 
 
-def _mentioned(path: str, hits: Mapping[str, int], files: int) -> float:
+def _rate_mentions(path: str, hits: Mapping[str, int], files: int) -> float:
     lines = hits.get(path, 0)
     return (1 + math.log(lines) / 2) * math.log(1 + files / (1 + len(hits))) if lines else 0.0
 
 
-def _named(path: str, term: Term) -> float:
+def _rate_path(path: str, term: Term) -> float:
     """Return 3 when the file's name begins a word with the term, 1.5 when one of its folders
     does."""
     folder, _, name = path.lower().rpartition("/")
@@ -95,7 +95,7 @@ def _begins_word(text: str, root: str) -> bool:
     return re.search(rf"(?<![a-z]){re.escape(root)}s?{end}", text) is not None
 
 
-def _kind(path: str) -> float:
+def _rate_kind(path: str) -> float:
     if _VENDORED.search(path):
         return 0.2
     if _TESTS.search(path):

@@ -90,18 +90,18 @@ def task_of(prompt: str, tools: Sequence[ToolSpec], instructions: Sequence[str] 
     Paragraphs that name an MCP tool are instructions too, one that begins with "Answer" is about
     the form. So the same task gives the same terms in every mode.
     """
-    prompt = _without(prompt, instructions)
-    names = {part for tool in tools for part in _mcp_names(tool.name)}
+    prompt = _drop_instructions(prompt, instructions)
+    names = {part for tool in tools for part in _list_mcp_names(tool.name)}
     paragraphs = re.split(r"\n\s*\n", prompt)
-    kept = [
+    task_parts = [
         part
         for part in paragraphs
         if not names & set(_words_in(part.lower())) and not _FORM.match(part)
     ]
-    return "\n\n".join(kept).strip() or prompt
+    return "\n\n".join(task_parts).strip() or prompt
 
 
-def _without(prompt: str, instructions: Sequence[str]) -> str:
+def _drop_instructions(prompt: str, instructions: Sequence[str]) -> str:
     texts = filter(None, map(str.strip, instructions))
     # One mode's may begin with another's.
     for text in sorted(texts, key=len, reverse=True):
@@ -117,7 +117,7 @@ def terms_of(task: str) -> tuple[Term, ...]:
     among equals the earlier one.
     """
     terms: dict[str, Term] = {}
-    for word in _identifiers(task):
+    for word in _find_identifiers(task):
         terms.setdefault(word.lower(), Term(word=word, roots=(word,), weight=3.0, exact=True))
     position = 0
     for word in _words_in(task):
@@ -150,10 +150,10 @@ def keywords_of(question: str) -> list[str]:
     for word in _NAME.findall(question):
         if len(word) > 1:
             spelled.setdefault(word.lower(), word)
-    asked, vocabulary = list(spelled), _vocabulary()
-    if vocabulary.function_words.intersection(asked):
-        asked = [word for word in asked if word not in vocabulary.unasked]
-    return [spelled[word] for word in asked[:MAX_KEYWORDS]] or [question]
+    keywords, vocabulary = list(spelled), _vocabulary()
+    if vocabulary.function_words.intersection(keywords):
+        keywords = [word for word in keywords if word not in vocabulary.unasked]
+    return [spelled[word] for word in keywords[:MAX_KEYWORDS]] or [question]
 
 
 def search_stems(text: str) -> frozenset[str]:
@@ -163,10 +163,10 @@ def search_stems(text: str) -> frozenset[str]:
         part.casefold() for word in _LETTERS.findall(text) for part in (word, *_HUMP.findall(word))
     }
     vocabulary = _vocabulary()
-    telling = {part for part in parts if len(part) >= 3 and part not in vocabulary.stop_words}
-    ideas = [vocabulary.ideas[part] for part in telling if part in vocabulary.ideas]
+    searchable = {part for part in parts if len(part) >= 3 and part not in vocabulary.stop_words}
+    ideas = [vocabulary.ideas[part] for part in searchable if part in vocabulary.ideas]
     roots = {root for idea in ideas for root in idea.roots}
-    return frozenset({stem(part) for part in telling} | roots)
+    return frozenset({stem(part) for part in searchable} | roots)
 
 
 def stem(word: str) -> str:
@@ -178,10 +178,10 @@ def stem(word: str) -> str:
     return word[:-1] if plural else word
 
 
-def _identifiers(task: str) -> list[str]:
+def _find_identifiers(task: str) -> list[str]:
     quoted = [first or second for first, second in _QUOTED.findall(task)]
-    named = [word for text in quoted for word in _words_in(text) if len(word) >= 3]
-    return named + [word for word in _words_in(task) if _is_identifier(word)]
+    quoted_words = [word for text in quoted for word in _words_in(text) if len(word) >= 3]
+    return quoted_words + [word for word in _words_in(task) if _is_identifier(word)]
 
 
 def _is_identifier(word: str) -> bool:
@@ -193,7 +193,7 @@ def _words_in(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _mcp_names(tool: str) -> list[str]:
+def _list_mcp_names(tool: str) -> list[str]:
     """List what a prompt calls an MCP tool, unless that can be an English word."""
     parts = tool.lower().split("__", 2)
     return [name for name in (tool.lower(), parts[-1]) if parts[0] == "mcp" and "_" in name]

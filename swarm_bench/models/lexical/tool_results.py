@@ -71,17 +71,17 @@ class Location:
 @lru_cache(maxsize=32)
 def locations(text: str, workspace: str) -> tuple[Location, ...]:
     """Return the locations below the workspace that a result names, in its order."""
-    pairs = ((location, below(location.path, workspace)) for location in _locations(text))
+    pairs = ((location, make_relative(location.path, workspace)) for location in _locations(text))
     inside = (replace(location, path=path) for location, path in pairs if path)
     return tuple(islice(inside, MAX_LOCATIONS))
 
 
-def windows(shown: Sequence[Location]) -> list[tuple[str, int, list[str]]]:
+def windows(visible: Sequence[Location]) -> list[tuple[str, int, list[str]]]:
     """Collect path, first line and lines of the parts of files that a result has shown."""
     runs: list[list[Location]] = []
-    for location in shown:
-        before = runs[-1][-1] if runs else None
-        follows = before and before.line and (before.path, before.line + 1)
+    for location in visible:
+        previous = runs[-1][-1] if runs else None
+        follows = previous and previous.line and (previous.path, previous.line + 1)
         if follows == (location.path, location.line) and location.last is None:
             runs[-1].append(location)
         else:
@@ -93,14 +93,14 @@ def windows(shown: Sequence[Location]) -> list[tuple[str, int, list[str]]]:
     ]
 
 
-def below(path: str, workspace: str) -> str | None:
+def make_relative(path: str, workspace: str) -> str | None:
     """Make a path relative to the workspace; `None` for one outside of it."""
     path = SCHEME.sub("", path).strip()
     path = path.removeprefix(workspace.rstrip("/") + "/").removeprefix("./")
     return None if not path or path.startswith(("/", "../")) else path
 
 
-def content(text: str, first: int) -> tuple[int, list[str]] | None:
+def read_content(text: str, first: int) -> tuple[int, list[str]] | None:
     """Read what a reading tool gave: its first line and its lines, by their numbers where it writes
     them, else from the line asked for. `None` when there is no text."""
     lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
@@ -108,8 +108,8 @@ def content(text: str, first: int) -> tuple[int, list[str]] | None:
         return None
     run = _longest_run([_CONTENT.match(line) for line in lines])
     # A heading may stand above the text, and marks around it.
-    most = max(2, len(lines) - MARKS, len(lines) // 2)
-    if len(run) >= min(most, len(lines)):
+    min_numbered = max(2, len(lines) - MARKS, len(lines) // 2)
+    if len(run) >= min(min_numbered, len(lines)):
         return max(1, int(run[0][1])), [match[2] for match in run]
     return first, lines
 
@@ -130,9 +130,9 @@ def _locations(text: str, path: str = "", depth: int = MAX_DEPTH) -> Iterator[Lo
     """Yield the locations in a text. `path` is that of the file it is about, if any."""
     for _, document in documents(text):
         if isinstance(document, str):
-            yield from _in_text(document, path)
+            yield from _search_text(document, path)
         else:
-            yield from _in_value(document, path, depth)
+            yield from _search_value(document, path, depth)
 
 
 def documents(text: str) -> Iterator[tuple[int, object]]:
@@ -146,7 +146,7 @@ def documents(text: str) -> Iterator[tuple[int, object]]:
             try:
                 document, end = _DECODER.raw_decode(text, start)
             except (ValueError, RecursionError) as error:
-                patience -= _effort(error, text, start)
+                patience -= _estimate_effort(error, text, start)
         if end is None:
             at = text.find("\n", start) + 1 or len(text)
             continue
@@ -157,14 +157,14 @@ def documents(text: str) -> Iterator[tuple[int, object]]:
     yield begin, text[begin:]
 
 
-def _effort(error: Exception, text: str, start: int) -> int:
+def _estimate_effort(error: Exception, text: str, start: int) -> int:
     """Estimate how many characters were read before the error; locating its line is work as
     well."""
-    read = error.pos - start if isinstance(error, json.JSONDecodeError) else len(text)
-    return read + PATIENCE * len(text) // FALSE_STARTS
+    consumed = error.pos - start if isinstance(error, json.JSONDecodeError) else len(text)
+    return consumed + PATIENCE * len(text) // FALSE_STARTS
 
 
-def _in_value(value: object, path: str, depth: int) -> Iterator[Location]:
+def _search_value(value: object, path: str, depth: int) -> Iterator[Location]:
     """Yield the locations in a value of JSON. `path` is that of the file it is about, if any."""
     match value:
         case _ if depth == 0:
@@ -172,24 +172,24 @@ def _in_value(value: object, path: str, depth: int) -> Iterator[Location]:
         case str() as text:
             yield from _locations(text, path, depth - 1)
         case list() as items if items and all(isinstance(item, str) for item in items):
-            yield from _in_text("\n".join(items), path)
+            yield from _search_text("\n".join(items), path)
         case list() as items:
             for item in items:
-                yield from _in_value(item, path, depth - 1)
+                yield from _search_value(item, path, depth - 1)
         case dict() as entries:
-            yield from _in_entries(entries, path, depth)
+            yield from _search_entries(entries, path, depth)
 
 
-def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[Location]:
-    if own := _text(entries, PATHS):
+def _search_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[Location]:
+    if own_path := _text(entries, PATHS):
         line, last = lines_of(entries)
         if line or not path:
             text = _text(entries, TEXTS).split("\n")[0]
-            yield Location(path=own, line=line, last=last, text=text)
+            yield Location(path=own_path, line=line, last=last, text=text)
         if not line:
             for value in entries.values():
                 if isinstance(value, list | dict):
-                    yield from _in_value(value, own, depth - 1)
+                    yield from _search_value(value, own_path, depth - 1)
         return
     line, last = lines_of(entries) if path else (None, None)
     if line:
@@ -197,11 +197,11 @@ def _in_entries(entries: Mapping[str, Any], path: str, depth: int) -> Iterator[L
         yield Location(path=path, line=line, last=last, text=text)
         return
     for key, value in entries.items():
-        about = path
-        if named := _path_of(key):
-            yield Location(path=named)
-            about = named
-        yield from _in_value(value, about, depth - 1)
+        subject = path
+        if key_path := _path_of(key):
+            yield Location(path=key_path)
+            subject = key_path
+        yield from _search_value(value, subject, depth - 1)
 
 
 def lines_of(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | None, int | None]:
@@ -224,38 +224,38 @@ def lines_of(entries: Mapping[str, Any], depth: int = MAX_DEPTH) -> tuple[int | 
     return first + zero, last + zero if last is not None and last >= first else None
 
 
-def _in_text(text: str, path: str = "") -> Iterator[Location]:
+def _search_text(text: str, path: str = "") -> Iterator[Location]:
     """Yield the locations in lines of text. `path` is that of the file whose lines they may be."""
     is_quoted = False
     for line in (line.rstrip("\r") for line in text.split("\n") if line.strip()):
         if line.lstrip().startswith("```"):
             is_quoted = not is_quoted
-        elif opened := _opened(line):
-            path, is_quoted = opened, True
+        elif tag_path := _find_tag_path(line):
+            path, is_quoted = tag_path, True
             yield Location(path=path)
         elif is_quoted and _CLOSED.match(line):
             path, is_quoted = "", False
-        elif path and (numbered := _numbered(line, is_quoted=is_quoted)):
+        elif path and (numbered := _parse_numbered(line, is_quoted=is_quoted)):
             yield Location(path=path, line=numbered[0], text=numbered[1])
         elif not is_quoted:
-            mentioned = list(_in_line(line))
+            mentioned = list(_search_line(line))
             yield from mentioned
             paths = {location.path for location in mentioned}
             path = paths.pop() if len(paths) == 1 else ""
 
 
-def _opened(line: str) -> str | None:
+def _find_tag_path(line: str) -> str | None:
     """Return the path in a tag that opens what is quoted."""
     match = _ATTRIBUTE.match(line)
     return match[1] if match and ">" in line[match.end() :] else None
 
 
-def _numbered(line: str, *, is_quoted: bool) -> tuple[int, str] | None:
+def _parse_numbered(line: str, *, is_quoted: bool) -> tuple[int, str] | None:
     match = _NUMBERED.match(line) or (_PADDED.match(line) if is_quoted else None)
     return (int(match[1]), match[2] or "") if match and int(match[1]) else None
 
 
-def _in_line(line: str) -> Iterator[Location]:
+def _search_line(line: str) -> Iterator[Location]:
     if (hit := _HIT.match(line)) and "`" not in hit[1]:
         yield Location(path=hit[1], line=int(hit[2]), text=hit[3])
         return

@@ -26,7 +26,7 @@ _MOST_TOKENS = 256
 _TOKEN = re.compile(r"[ \t]+|\w+|[^\w\s]|\s")
 _END = ""
 """The token behind a lesson."""
-_BEFORE = -1
+_NOT_BEGUN = -1
 """Stands where a lesson has not begun."""
 _Counts = defaultdict[tuple[str, ...], Counter[str]]
 
@@ -48,9 +48,11 @@ class CopySource:
 
     def program(self, around: Around) -> Program:
         """Say that no model answers, and from how much it learns."""
-        whole, learned = (_size(around, numbers) for numbers in (None, _drawn(around)))
-        part = f"learned from {learned / 1e6:.2f} of {whole / 1e6:.2f} MB, drawn by the seed"
-        return Program(name="copy", note=part if learned < whole else None)
+        total, learned = (
+            _count_bytes(around, numbers) for numbers in (None, _draw_lessons(around))
+        )
+        part = f"learned from {learned / 1e6:.2f} of {total / 1e6:.2f} MB, drawn by the seed"
+        return Program(name="copy", note=part if learned < total else None)
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["Copy"]:
@@ -66,32 +68,34 @@ class Copy:
     lessons: "_Lessons" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        drawn = [(self._owner(at), self.around.lessons[at]) for at in _drawn(self.around)]
-        object.__setattr__(self, "lessons", _Lessons(drawn))
+        lessons = [
+            (self._find_owner(at), self.around.lessons[at]) for at in _draw_lessons(self.around)
+        ]
+        object.__setattr__(self, "lessons", _Lessons(lessons))
 
     async def complete(self, ask: Ask) -> Completion:
         """Take the most frequent token after the longest context that is known, again and again."""
-        prompt, owner = _tokens(_text(ask)[-_MOST_READ:]), self._owner(ask.number)
-        added, answer = _counted(prompt), list[str]()
+        prompt, owner = _tokens(_text(ask)[-_MOST_READ:]), self._find_owner(ask.number)
+        added, answer = _count_contexts(prompt), list[str]()
         for _ in range(ask.sampling.max_tokens or _MOST_TOKENS):
-            token = self._next([*prompt[-ORDER:], *answer][-ORDER:], owner, added)
+            token = self._choose_next([*prompt[-ORDER:], *answer][-ORDER:], owner, added)
             if token is None:
                 return _completion(answer, "stop")
             answer.append(token)
         return _completion(answer, "length")
 
-    def _owner(self, number: int) -> Hashable:
+    def _find_owner(self, number: int) -> Hashable:
         """Return the group of a case, or the case where it is one by itself."""
         group = self.around.groups[number] if number < len(self.around.groups) else None
         return number if group is None else group
 
-    def _next(self, context: Sequence[str], owner: Hashable, added: _Counts) -> str | None:
-        reach = self.lessons.reach(context)
+    def _choose_next(self, context: Sequence[str], owner: Hashable, added: _Counts) -> str | None:
+        ranges = self.lessons.find_ranges(context)
         for length in range(len(context), 0, -1):
-            own: Mapping[str, int] = added.get(tuple(context[-length:]), {})
-            counts = Counter({token: _OWN_WEIGHT * number for token, number in own.items()})
-            if length <= len(reach):
-                counts.update(self.lessons.after(reach[length - 1], owner, own))
+            own_counts: Mapping[str, int] = added.get(tuple(context[-length:]), {})
+            counts = Counter({token: _OWN_WEIGHT * number for token, number in own_counts.items()})
+            if length <= len(ranges):
+                counts.update(self.lessons.count_following(ranges[length - 1], owner, own_counts))
             if counts:
                 return min(counts, key=lambda token: (-counts[token], token)) or None
         return None
@@ -108,21 +112,23 @@ class _Lessons:
         self._owners = dict[Hashable, int]()
         for owner, text in lessons:
             number = self._owners.setdefault(owner, len(self._owners))
-            own: list[int] = [ids.setdefault(token, len(ids)) for token in (*_tokens(text), _END)]
-            tokens.extend([_BEFORE] * ORDER + own)
-            owned.extend([number] * len(own))
+            token_ids: list[int] = [
+                ids.setdefault(token, len(ids)) for token in (*_tokens(text), _END)
+            ]
+            tokens.extend([_NOT_BEGUN] * ORDER + token_ids)
+            owned.extend([number] * len(token_ids))
         self._names = sorted(ids)
         self._ids = {token: number for number, token in enumerate(self._names)}
-        ranks = np.array([*(self._ids[token] for token in ids), _BEFORE], dtype=np.int32)
+        ranks = np.array([*(self._ids[token] for token in ids), _NOT_BEGUN], dtype=np.int32)
         ranked = ranks[np.array(tokens, dtype=np.int32)]  # the last one stands for `_BEFORE`
-        at = np.flatnonzero(ranked != _BEFORE)
+        at = np.flatnonzero(ranked != _NOT_BEGUN)
         columns = [ranked[at - length] for length in range(1, ORDER + 1)]
         order = np.lexsort(columns[::-1])
         columns.reverse()  # each is let go once it is sorted
         self._before = [columns.pop()[order] for _ in range(ORDER)]
         self._token, self._owner = ranked[at][order], np.array(owned, dtype=np.int32)[order]
 
-    def reach(self, context: Sequence[str]) -> list[tuple[int, int]]:
+    def find_ranges(self, context: Sequence[str]) -> list[tuple[int, int]]:
         """Return where the last token of a context lies, the last two, and so on, while they do."""
         import numpy as np
 
@@ -140,43 +146,48 @@ class _Lessons:
             ranges.append((begin, end))
         return ranges
 
-    def after(
-        self, reach: tuple[int, int], owner: Hashable, tokens: Iterable[str]
+    def count_following(
+        self, bounds: tuple[int, int], owner: Hashable, tokens: Iterable[str]
     ) -> dict[str, int]:
         """Count what follows most often, and how often some tokens do, but in the lessons of an
         owner."""
         import numpy as np
 
-        following = self._token[slice(*reach)]
-        own = self._owners.get(owner)
-        if own is not None:
-            following = following[self._owner[slice(*reach)] != own]
+        following = self._token[slice(*bounds)]
+        owner_number = self._owners.get(owner)
+        if owner_number is not None:
+            following = following[self._owner[slice(*bounds)] != owner_number]
         if not len(following):
             return {}
         counts = np.bincount(following)
-        numbers = {int(counts.argmax()), *(self._ids[it] for it in tokens if it in self._ids)}
+        numbers = {
+            int(counts.argmax()),
+            *(self._ids[token] for token in tokens if token in self._ids),
+        }
         return {
-            self._names[it]: int(counts[it]) for it in numbers if it < len(counts) and counts[it]
+            self._names[number]: int(counts[number])
+            for number in numbers
+            if number < len(counts) and counts[number]
         }
 
 
-def _drawn(around: Around) -> list[int]:
+def _draw_lessons(around: Around) -> list[int]:
     """Return the numbers of the lessons that it learns from: all, or as many as the seed draws."""
     numbers = [number for number, lesson in enumerate(around.lessons) if lesson]
-    if _size(around, numbers) <= MOST_LEARNED:
+    if _count_bytes(around, numbers) <= MOST_LEARNED:
         return numbers
     random.Random(around.seed).shuffle(numbers)
-    drawn, size = list[int](), 0
+    selected, size = list[int](), 0
     for number in numbers:
-        size += _size(around, [number])
+        size += _count_bytes(around, [number])
         if size > MOST_LEARNED:
             break
-        drawn.append(number)
-    return sorted(drawn)
+        selected.append(number)
+    return sorted(selected)
 
 
-def _size(around: Around, numbers: Iterable[int] | None) -> int:
-    lessons = around.lessons if numbers is None else (around.lessons[it] for it in numbers)
+def _count_bytes(around: Around, numbers: Iterable[int] | None) -> int:
+    lessons = around.lessons if numbers is None else (around.lessons[number] for number in numbers)
     return sum(len(lesson.encode(errors="replace")) for lesson in lessons)
 
 
@@ -194,7 +205,7 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text))
 
 
-def _counted(text: Sequence[str]) -> _Counts:
+def _count_contexts(text: Sequence[str]) -> _Counts:
     """Count what follows each context."""
     counts: _Counts = defaultdict(Counter)
     for at, token in enumerate(text):

@@ -11,7 +11,7 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import Any, ClassVar
 
-from swarm_bench.config.text_file import MARK, decoded
+from swarm_bench.config.text_file import MARK, decode_text
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.session.experiment import Program
@@ -20,7 +20,7 @@ from swarm_bench.runtime.untrusted import read, unpack
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a file."""
-_SHOWN = 80
+_MAX_QUOTED = 80
 """Characters of an id in an error."""
 _SHORTEST_PROMPT = 20
 """Characters of one that tells a case."""
@@ -48,7 +48,7 @@ class Generations:
 
     def program(self, around: Around) -> Program:
         """Check that there are enough of them."""
-        read_as, file = self._read(around), self.argument
+        read_as, file = self._read_answers(around), self.argument
         answers = read_as.answers
         if missing := [case for case in around.cases if case not in answers]:
             raise UsageError(
@@ -63,7 +63,7 @@ class Generations:
                 f"{file} has {fewest} answers to one of the cases, and --runs {around.runs} asks "
                 "for more; give fewer runs"
             )
-        note = "; it ".join(_notes(read_as, around)) or None
+        note = "; it ".join(_describe_answers(read_as, around)) or None
         return Program(name="generations", path=str(Path(file).absolute()), note=note)
 
     def _check_prompts(self, answers: Mapping[str, Sequence[str]], around: Around) -> None:
@@ -76,7 +76,9 @@ class Generations:
         for case in around.cases if prompts else ():
             for text in answers[case][: around.runs]:
                 owners = [
-                    it for prompt in _beginnings(text.strip(), prompts) for it in cases[prompt]
+                    owner
+                    for prompt in _find_beginnings(text.strip(), prompts)
+                    for owner in cases[prompt]
                 ]
                 if owners and case not in owners:
                     raise UsageError(
@@ -87,22 +89,25 @@ class Generations:
     def _check_names(self, answers: Mapping[str, Sequence[str]], around: Around) -> None:
         """Refuse answers most of which define what the answer to one other case does, and nothing
         that their own does. Raises `UsageError`."""
-        own = {
+        defined_names = {
             case: {*_DEFINED.findall(lesson)}
             for case, lesson in zip(around.every, around.lessons, strict=False)
         }
-        cases = Counter(name for names in own.values() for name in names)
-        named = {
-            case: {*_DEFINED.findall(answers[case][0])} for case in around.cases if case in own
+        cases = Counter(name for names in defined_names.values() for name in names)
+        answer_names = {
+            case: {*_DEFINED.findall(answers[case][0])}
+            for case in around.cases
+            if case in defined_names
         }
-        telling = {case: names for case, names in named.items() if cases.keys() & names}
+        relevant = {case: names for case, names in answer_names.items() if cases.keys() & names}
         foreign = [
             (case, name)
-            for case, names in telling.items()
+            for case, names in relevant.items()
             for name in sorted(names)[:1]
-            if names.isdisjoint(own[case]) and any(cases[it] == 1 for it in names)
+            if names.isdisjoint(defined_names[case])
+            and any(cases[defined] == 1 for defined in names)
         ]
-        if len(foreign) > max(1, len(telling) / 2):
+        if len(foreign) > max(1, len(relevant) / 2):
             case, name = foreign[0]
             raise UsageError(
                 f"{self.argument}: {len(foreign)} of {len(around.cases)} answers define what "
@@ -111,24 +116,24 @@ class Generations:
             )
 
     @asynccontextmanager
-    async def opened(self, around: Around) -> AsyncIterator["_Written"]:
+    async def opened(self, around: Around) -> AsyncIterator["_StoredAnswers"]:
         """Read the file."""
-        yield _Written(answers=self._read(around).answers)
+        yield _StoredAnswers(answers=self._read_answers(around).answers)
 
-    def _read(self, around: Around) -> "_ReadAs":
+    def _read_answers(self, around: Around) -> "_ReadAs":
         """Read the answers by case. A list that is as long as the cases that are asked is of these;
         a shorter or longer one is of the data set from its beginning."""
         path = Path(self.argument)
         try:
-            text = decoded(unpack(path, read(path, LARGEST), LARGEST))
+            text = decode_text(unpack(path, read(path, LARGEST), LARGEST))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read ({error}); fix generations:FILE") from error
         try:
-            lists = _lists(json.loads(text))
+            lists = _check_lists(json.loads(text))
         except (ValueError, RecursionError):
             if text.lstrip()[:1] in _JSON:
-                return _ReadAs(answers=_samples(path, text, around))
-            return _ReadAs(answers=_predictions(path, text, around))
+                return _ReadAs(answers=_read_samples(path, text, around))
+            return _ReadAs(answers=_read_predictions(path, text, around))
         cases = around.cases if len(lists) == len(around.cases) else around.every
         if len(lists) > len(cases):
             raise UsageError(
@@ -147,7 +152,7 @@ class _ReadAs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Written:
+class _StoredAnswers:
     answers: Mapping[str, Sequence[str]]
 
     async def complete(self, ask: Ask) -> Completion:
@@ -156,21 +161,23 @@ class _Written:
         return Completion(text=text, finish=None, usage=NOTHING_ASKED, whole=True)
 
 
-def _notes(read_as: _ReadAs, around: Around) -> Iterator[str]:
+def _describe_answers(read_as: _ReadAs, around: Around) -> Iterator[str]:
     """Yield what must be known of answers that fit."""
     answers, number = read_as.answers, len(around.cases)
     prompts = {prompt.strip() for _, prompt in around.prompts()}
     firsts = [answers[case][0] for case in around.cases]
-    telling = (_DEFINED.search(it) or any(map(it.strip().startswith, prompts)) for it in firsts)
-    if read_as.guessed and not any(telling):
+    are_named = (
+        _DEFINED.search(answer) or any(map(answer.strip().startswith, prompts)) for answer in firsts
+    )
+    if read_as.guessed and not any(are_named):
         yield (
             "names no cases: its answers are taken for those to the cases that are asked, as there "
             "are as many, and may be of others of the data set"
         )
-    if more := sum(len(answers[case]) > around.runs for case in around.cases):
+    if surplus := sum(len(answers[case]) > around.runs for case in around.cases):
         yield (
-            f"has more answers than runs to {more} of {number} cases, of which the first of each "
-            "are read"
+            f"has more answers than runs to {surplus} of {number} cases, of which the first of "
+            f"each are read"
         )
     fenced = sum(_FENCED.search(answers[case][0]) is not None for case in around.cases)
     if around.ways == {"text"} and fenced > number / 2:
@@ -180,7 +187,7 @@ def _notes(read_as: _ReadAs, around: Around) -> Iterator[str]:
         )
 
 
-def _beginnings(text: str, prompts: Sequence[str]) -> Iterator[str]:
+def _find_beginnings(text: str, prompts: Sequence[str]) -> Iterator[str]:
     """Yield each prompt with which a text begins; they are sorted."""
     while at := bisect_right(prompts, text):
         nearest = prompts[at - 1]
@@ -191,9 +198,9 @@ def _beginnings(text: str, prompts: Sequence[str]) -> Iterator[str]:
         text = common
 
 
-def _lists(content: Any) -> list[list[str]]:
+def _check_lists(content: Any) -> list[list[str]]:
     fits = isinstance(content, list) and all(
-        isinstance(texts, list) and texts and all(isinstance(it, str) for it in texts)
+        isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)
         for texts in content
     )
     if not fits:
@@ -201,7 +208,7 @@ def _lists(content: Any) -> list[list[str]]:
     return content  # type: ignore[no-any-return]
 
 
-def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
+def _read_samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
     ids = {*around.every, *around.cases}
     cases: dict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -226,7 +233,7 @@ def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
     return dict(cases)
 
 
-def _predictions(path: Path, text: str, around: Around) -> dict[str, list[str]]:
+def _read_predictions(path: Path, text: str, around: Around) -> dict[str, list[str]]:
     """Read lines of an id and a text, between blanks or tabs. Pairs have two ids, which stand for
     the case `FIRST-SECOND`, and a word; cases may be called by their numbers in the data set, from
     0: the form in which most lines are of cases is that of all."""
@@ -234,28 +241,28 @@ def _predictions(path: Path, text: str, around: Around) -> dict[str, list[str]]:
     by_id = {case: case for case in around.every}
     by_number = {str(number): case for number, case in enumerate(around.every)}
     forms = ((1, by_id), (2, by_id), (1, by_number))
-    ids, named = max(
-        forms, key=lambda form: sum(_parts(line, form[0])[0] in form[1] for _, line in lines)
+    ids, case_of_id = max(
+        forms, key=lambda form: sum(_split_line(line, form[0])[0] in form[1] for _, line in lines)
     )
     cases: dict[str, list[str]] = {}
     for number, line in lines:
-        id, rest = _parts(line, ids)
-        case = named.get(id)
+        id, value = _split_line(line, ids)
+        case = case_of_id.get(id)
         if case is None:
             raise _foreign(path, number, id)
         one_word = around.one_word or ids > 1
-        if rest is None or (one_word and not re.fullmatch(r"\s*\S+\s*", rest)):
+        if value is None or (one_word and not re.fullmatch(r"\s*\S+\s*", value)):
             form = " ".join([*["id"] * ids, "label" if one_word else "text"])
             raise UsageError(f"{path}:{number}: is no line of {form}; fix generations:FILE")
         if case in cases:
             raise UsageError(
                 f"{path}:{number}: there is an answer to {case} already; remove one of them"
             )
-        cases[case] = [rest]
+        cases[case] = [value]
     return cases
 
 
-def _parts(line: str, ids: int) -> tuple[str, str | None]:
+def _split_line(line: str, ids: int) -> tuple[str, str | None]:
     """Return the ids of a line joined by "-", and the rest of it; `None` where there is none, which
     is no empty one: that stands behind a tab."""
     parts = line.strip(" \r").split("\t" if "\t" in line else None, ids)
@@ -265,6 +272,6 @@ def _parts(line: str, ids: int) -> tuple[str, str | None]:
 
 def _foreign(path: Path, number: int, id: str) -> UsageError:
     return UsageError(
-        f"{path}:{number}: {id[:_SHOWN]!r} is no case of the data set; give the answers to these "
-        "rows"
+        f"{path}:{number}: {id[:_MAX_QUOTED]!r} is no case of the data set; give the answers to "
+        f"these rows"
     )

@@ -52,46 +52,52 @@ class Change:
 class Played:
     """A fault as the server plays it."""
 
-    about: str
+    description: str
     """What the server does, as a clause."""
-    what: Failure | Change
+    effect: Failure | Change
 
 
 FAULTS: Mapping[str, Played] = {
     "rate-limit": Played(
-        about="answers 429 without saying when to come back",
-        what=Failure(status=429, kind="rate_limit"),
+        description="answers 429 without saying when to come back",
+        effect=Failure(status=429, kind="rate_limit"),
     ),
     "rate-limit-retry-after": Played(
-        about="answers 429 and says to come back in 1 s: with `retry-after`, in the Gemini API "
-        "with a `RetryInfo`",
-        what=Failure(status=429, kind="rate_limit", retry_seconds=RETRY_SECONDS),
+        description="answers 429 and says to come back in 1 s: with `retry-after`, in the Gemini "
+        "API with a `RetryInfo`",
+        effect=Failure(status=429, kind="rate_limit", retry_seconds=RETRY_SECONDS),
     ),
-    "server-error": Played(about="answers 500", what=Failure(status=500, kind="server_error")),
+    "server-error": Played(
+        description="answers 500", effect=Failure(status=500, kind="server_error")
+    ),
     "overloaded": Played(
-        about="answers 529, or 503 in the APIs that do not have it",
-        what=Failure(status=503, kind="overloaded"),
+        description="answers 529, or 503 in the APIs that do not have it",
+        effect=Failure(status=503, kind="overloaded"),
     ),
     "unauthorized": Played(
-        about="answers 401, in the Gemini API 400, as for a wrong key",
-        what=Failure(status=401, kind="unauthorized"),
+        description="answers 401, in the Gemini API 400, as for a wrong key",
+        effect=Failure(status=401, kind="unauthorized"),
     ),
     "broken-stream": Played(
-        about="breaks off in the middle of the answer", what=Change(is_broken=True)
+        description="breaks off in the middle of the answer", effect=Change(is_broken=True)
     ),
-    "refusal": Played(about="has the model refuse", what=Change(stop="refusal", is_empty=True)),
-    "empty-answer": Played(about="gives an answer with nothing in it", what=Change(is_empty=True)),
+    "refusal": Played(
+        description="has the model refuse", effect=Change(stop="refusal", is_empty=True)
+    ),
+    "empty-answer": Played(
+        description="gives an answer with nothing in it", effect=Change(is_empty=True)
+    ),
     "cut-off": Played(
-        about="cuts the answer off, as at the limit of what a model may write",
-        what=Change(stop="length"),
+        description="cuts the answer off, as at the limit of what a model may write",
+        effect=Change(stop="length"),
     ),
     "slow-first-token": Played(
-        about=f"is silent for {SLOW_SECONDS:g} s before it answers",
-        what=Change(silence=SLOW_SECONDS),
+        description=f"is silent for {SLOW_SECONDS:g} s before it answers",
+        effect=Change(silence=SLOW_SECONDS),
     ),
     "context-overflow": Played(
-        about="says that the prompt is too long",
-        what=Failure(status=400, kind="context_overflow"),
+        description="says that the prompt is too long",
+        effect=Failure(status=400, kind="context_overflow"),
     ),
 }
 
@@ -114,11 +120,11 @@ class Fault:
         if not has_numbers:
             return cls(name=name)
         first, is_range, last = numbers.partition("-")
-        ends = (first, last if is_range else first)
-        if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
+        bounds = (first, last if is_range else first)
+        if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in bounds):
             raise _not_requests(spec)
-        fault = cls(name=name, first=int(ends[0]), last=int(ends[1]))
-        if not 1 <= fault.first <= int(ends[1]):
+        fault = cls(name=name, first=int(bounds[0]), last=int(bounds[1]))
+        if not 1 <= fault.first <= int(bounds[1]):
             raise _not_requests(spec)
         return fault
 

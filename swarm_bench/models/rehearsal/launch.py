@@ -72,21 +72,21 @@ class Rehearsal:
                 return None
             return _TRAFFIC.validate_json(answer.raise_for_status().content)
         except (httpx2.HTTPError, ValidationError) as error:
-            why = await self.lost() or f"the rehearsal server does not answer ({error!r})"
-            raise ServiceFailed(f"What the agent asked is unknown: {why}") from error
+            reason = await self.lost() or f"the rehearsal server does not answer ({error!r})"
+            raise ServiceFailed(f"What the agent asked is unknown: {reason}") from error
 
     async def lost(self) -> str | None:
         """Say in one sentence how the server is certainly gone; `None` while it may be there."""
-        if self._ended() is not None or await listens(self.url):
-            return self._ended()
+        if self._explain_end() is not None or await listens(self.url):
+            return self._explain_end()
         with anyio.move_on_after(CONNECT_SECONDS):  # it gives its port back first
             await self.process.wait()
-        return self._ended() or (
+        return self._explain_end() or (
             f"nobody listens at {self.url} any more, where the rehearsal server was; its log is "
             f"{self.log}"
         )
 
-    def _ended(self) -> str | None:
+    def _explain_end(self) -> str | None:
         if self.process.returncode is None:
             return None
         return (
@@ -96,7 +96,7 @@ class Rehearsal:
 
 
 @asynccontextmanager
-async def started_rehearsal(
+async def start_rehearsal(
     env: Mapping[str, str],
     faults: Sequence[str],
     log: Path,
@@ -119,13 +119,13 @@ async def started_rehearsal(
         env=env,
         tag=f"rehearsal-{uuid4().hex}",
     )
-    written = log.stat().st_size if log.exists() else 0
+    log_size = log.stat().st_size if log.exists() else 0
     async with AsyncExitStack() as stack:
         try:
             process = await stack.enter_async_context(background(command, log=log, secrets=secrets))
         except ProcessLost as error:
             raise ServiceFailed(str(error)) from error
-        url = await _address(process, log, written)
+        url = await _wait_for_address(process, log, log_size)
         yield Rehearsal(url=url, log=log, process=process)
 
 
@@ -135,16 +135,16 @@ def address_in(log: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-async def _address(process: Process, log: Path, written: int) -> str:
+async def _wait_for_address(process: Process, log: Path, log_size: int) -> str:
     """Wait for the line of the log in which the server names its address. `written` is the length
     that the log had before."""
     with anyio.move_on_after(START_SECONDS):
         while process.returncode is None:
-            if address := address_in(_since(log, written)):
+            if address := address_in(_read_since(log, log_size)):
                 return address
             await anyio.sleep(POLL_SECONDS)
         await anyio.sleep(POLL_SECONDS)  # its last line is on the way to the log
-    last = _since(log, written).decode(errors="replace").strip().splitlines()[-1:]
+    last = _read_since(log, log_size).decode(errors="replace").strip().splitlines()[-1:]
     how = (
         f"did not answer within {START_SECONDS} s"
         if process.returncode is None
@@ -155,7 +155,7 @@ async def _address(process: Process, log: Path, written: int) -> str:
     )
 
 
-def _since(log: Path, written: int) -> bytes:
+def _read_since(log: Path, log_size: int) -> bytes:
     with open_untrusted(log) as file:
-        file.seek(written)
+        file.seek(log_size)
         return file.read()

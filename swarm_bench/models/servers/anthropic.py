@@ -12,7 +12,7 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Turn, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.servers.forms import Body, Count, check_told, finish_of
-from swarm_bench.models.servers.server import Server, check_named, connected
+from swarm_bench.models.servers.server import Server, check_named, open_server
 
 ANTHROPIC = "https://api.anthropic.com/v1"
 KEY = "ANTHROPIC_API_KEY"
@@ -73,9 +73,9 @@ class Anthropic:
             "top_p": sampling.top_p,
             # It refuses those that are blank.
             "stop_sequences": [stop for stop in sampling.stop if stop.strip()] or None,
-            "system": "\n\n".join(it.text for it in turns if it.role == "system") or None,
+            "system": "\n\n".join(turn.text for turn in turns if turn.role == "system") or None,
             "messages": [
-                {"role": it.role, "content": it.text} for it in turns if it.role != "system"
+                {"role": turn.role, "content": turn.text} for turn in turns if turn.role != "system"
             ],
         }
         return {name: value for name, value in body.items() if value is not None}
@@ -119,45 +119,45 @@ async def anthropic_server(
 ) -> AsyncIterator[Anthropic]:
     """Open the connections to a server for the block. Raises `UsageError` as `connected` does."""
     headers = {"x-api-key": key, "anthropic-version": _VERSION}
-    async with connected(name, url, key=key, timeout=timeout, headers=headers) as server:
+    async with open_server(name, url, key=key, timeout=timeout, headers=headers) as server:
         yield Anthropic(server=server)
 
 
 def message_in(body: Body) -> Completion:
     """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
-    read = _Answer.model_validate(_joined(body))
-    body.check_whole(ended=read.stop_reason is not None)
-    blocks = read.content or []
+    answer = _Answer.model_validate(_join_events(body))
+    body.check_whole(has_end=answer.stop_reason is not None)
+    blocks = answer.content or []
     text = "".join(block.text or "" for block in blocks if block.type == "text")
-    others = {block.type for block in blocks if block.type != "text"}
+    other_types = {block.type for block in blocks if block.type != "text"}
     completion = Completion(
         text=text,
-        finish=finish_of(read.stop_reason),
-        usage=_usage(read.usage),
-        model=read.model,
-        elsewhere=None if text.strip() else ", ".join(sorted(others)) or None,
+        finish=finish_of(answer.stop_reason),
+        usage=_usage(answer.usage),
+        model=answer.model,
+        elsewhere=None if text.strip() else ", ".join(sorted(other_types)) or None,
     )
     return check_told(completion)
 
 
-def _joined(body: Body) -> Any:
+def _join_events(body: Body) -> Any:
     """Return the message, or the one that the events of a stream make."""
     first = next(iter(body.documents), None)
     if not body.streamed or not isinstance(first, dict) or first.get("type") == "message":
         return first
     message, blocks, usage = dict[str, Any](), list[Any](), dict[str, Any]()
     for event in map(_object, body.documents):
-        begun, delta, block = (
-            _object(event.get(it)) for it in ("message", "delta", "content_block")
+        opening, delta, block = (
+            _object(event.get(key)) for key in ("message", "delta", "content_block")
         )
-        message |= begun
-        blocks += begun["content"] if isinstance(begun.get("content"), list) else []
+        message |= opening
+        blocks += opening["content"] if isinstance(opening.get("content"), list) else []
         blocks += [block] if block else []
         if isinstance(text := delta.get("text"), str):
             blocks.append({"type": "text", "text": text})
         if delta.get("stop_reason"):
             message["stop_reason"] = delta["stop_reason"]
-        usage |= _object(begun.get("usage")) | _object(event.get("usage"))
+        usage |= _object(opening.get("usage")) | _object(event.get("usage"))
     return {**message, "content": blocks, "usage": usage} if message or blocks else {}
 
 

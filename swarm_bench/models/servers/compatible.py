@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Way
@@ -34,7 +34,7 @@ from swarm_bench.models.servers.server import (
     bearer,
     check_address,
     check_named,
-    connected,
+    open_server,
 )
 
 OPENAI = "https://api.openai.com/v1"
@@ -77,7 +77,7 @@ class _Piece(BaseModel):
     usage: Any = None
 
 
-def _called(*names: str) -> Any:
+def _alias(*names: str) -> Any:
     return Field(default=None, validation_alias=AliasChoices(*names))
 
 
@@ -89,10 +89,10 @@ class _Details(BaseModel):
 class _Usage(BaseModel):
     """Some servers have the names of another API, or none of the details."""
 
-    prompt_tokens: Count = _called("prompt_tokens", "input_tokens")
-    completion_tokens: Count = _called("completion_tokens", "output_tokens")
+    prompt_tokens: Count = _alias("prompt_tokens", "input_tokens")
+    completion_tokens: Count = _alias("completion_tokens", "output_tokens")
     total_tokens: Count = None
-    cached_tokens: Count = _called("cached_tokens", "prompt_cache_hit_tokens")
+    cached_tokens: Count = _alias("cached_tokens", "prompt_cache_hit_tokens")
     reasoning_tokens: Count = None
     prompt_tokens_details: Annotated[_Details | None, OR_MISSING] = None
     completion_tokens_details: Annotated[_Details | None, OR_MISSING] = None
@@ -137,7 +137,7 @@ class Compatible:
         if isinstance(ask.prompt, str):
             body["prompt"] = ask.prompt
         elif not isinstance(ask.prompt, Gap):
-            body["messages"] = [{"role": it.role, "content": it.text} for it in ask.prompt]
+            body["messages"] = [{"role": turn.role, "content": turn.text} for turn in ask.prompt]
         return {name: value for name, value in body.items() if value is not None}
 
 
@@ -161,7 +161,7 @@ class CompatibleSource:
         """Check the address."""
         url, model = self._parts()
         check_address(url, around.variables.get(MODEL_KEY, ""))
-        return Program(name=model, path=without_logins(url))
+        return Program(name=model, path=remove_logins(url))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Compatible]:
@@ -175,8 +175,8 @@ class CompatibleSource:
         url, _, model = self.argument.partition("#")
         if not model:
             raise UsageError(
-                f"{without_logins(self.argument)} names no model; write it behind the address: "
-                f"{without_logins(url)}#MODEL"
+                f"{remove_logins(self.argument)} names no model; write it behind the address: "
+                f"{remove_logins(url)}#MODEL"
             )
         return url, model
 
@@ -223,34 +223,45 @@ async def compatible_server(
 ) -> AsyncIterator[Compatible]:
     """Open the connections to a server for the block. Raises `UsageError` as `connected` does."""
     base = url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/v1"
-    async with connected(name, base, key=key, timeout=timeout, headers=bearer(key)) as server:
+    async with open_server(name, base, key=key, timeout=timeout, headers=bearer(key)) as server:
         yield Compatible(server=server, strict=strict)
 
 
 def completion_in(body: Body) -> Completion:
     """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
     pieces = [_Piece.model_validate(document) for document in body.documents]
-    every = [it for piece in pieces for it in piece.choices or ()]
-    choices = [it for it in every if it.index == every[0].index]
-    deltas, wholes = [it.delta for it in choices], [it.message for it in choices]
-    messages, texts = [it for it in (*deltas, *wholes) if it], [it.text or "" for it in choices]
+    all_choices = [choice for piece in pieces for choice in piece.choices or ()]
+    choices = [choice for choice in all_choices if choice.index == all_choices[0].index]
+    deltas, wholes = [choice.delta for choice in choices], [choice.message for choice in choices]
+    messages, texts = (
+        [message for message in (*deltas, *wholes) if message],
+        [choice.text or "" for choice in choices],
+    )
     # Some servers send the same text in more than one place.
-    forms = (*([text_of(it.content) for it in own if it] for own in (deltas, wholes)), texts)
+    forms = (
+        *([text_of(message.content) for message in group if message] for group in (deltas, wholes)),
+        texts,
+    )
     text = next(filter(None, map("".join, forms)), "")
-    reason = _last(choice.finish_reason for choice in choices)
+    reason = _find_last(choice.finish_reason for choice in choices)
     for choice in choices:
         _check(choice, text)
-    finish, names = finish_of(reason), {it for message in messages for it in message.elsewhere()}
+    finish, names = (
+        finish_of(reason),
+        {name for message in messages for name in message.elsewhere()},
+    )
     final = messages or finish in ("refused", "length")
-    if not (final or any(it.text is not None for it in choices)):
+    if not (final or any(choice.text is not None for choice in choices)):
         check_empty(body)
         raise ValueError("there is no answer in it")
-    body.check_whole(ended=reason is not None)
+    body.check_whole(has_end=reason is not None)
     completion = Completion(
         text=text,
         finish="refused" if "refusal" in names and not text else finish,
-        usage=_usage(_last([*(it.usage for it in choices), *(it.usage for it in pieces)])),
-        model=_last(piece.model for piece in pieces),
+        usage=_read_usage(
+            _find_last([*(choice.usage for choice in choices), *(piece.usage for piece in pieces)])
+        ),
+        model=_find_last(piece.model for piece in pieces),
         elsewhere=None if text.strip() else ", ".join(sorted(names)) or None,
     )
     return check_told(completion)
@@ -265,12 +276,12 @@ def _check(choice: _Choice, text: str) -> None:
         finish_of(native)
 
 
-def _last(values: Iterable[_Value | None]) -> _Value | None:
+def _find_last(values: Iterable[_Value | None]) -> _Value | None:
     """Return the last one that is there."""
-    return next((it for it in reversed([*values]) if it is not None), None)
+    return next((value for value in reversed([*values]) if value is not None), None)
 
 
-def _usage(stated: Any) -> Usage:
+def _read_usage(stated: Any) -> Usage:
     """Read what an answer says that it took. A server that names no cached tokens bills all alike;
     what only the total has was written by the model: some count its thoughts so."""
     try:
@@ -282,16 +293,16 @@ def _usage(stated: Any) -> Usage:
     if sent is None and total is not None and usage.completion_tokens is not None:
         sent = max(0, total - usage.completion_tokens)
     # Where more was cached than sent, the tokens that were sent are those beside it.
-    whole = None if sent is None else sent if cached <= sent else sent + cached
+    full_input = None if sent is None else sent if cached <= sent else sent + cached
     return Usage(
-        input=None if whole is None else whole - cached,
-        cache_read=None if whole is None else cached,
-        cache_create=None if whole is None else 0,
-        output=_written(usage, (details or usage).reasoning_tokens or 0, whole),
+        input=None if full_input is None else full_input - cached,
+        cache_read=None if full_input is None else cached,
+        cache_create=None if full_input is None else 0,
+        output=_count_output(usage, (details or usage).reasoning_tokens or 0, full_input),
     )
 
 
-def _written(usage: _Usage, reasoning: int, sent: int | None) -> int | None:
+def _count_output(usage: _Usage, reasoning: int, sent: int | None) -> int | None:
     """Count the tokens that were written."""
     stated, total = usage.completion_tokens, usage.total_tokens
     in_total = total - sent if total is not None and sent is not None else 0

@@ -52,18 +52,22 @@ def refusal_of(
     """Read what a server says instead of an answer."""
     headers = headers or {}
     first = content[:_LONGEST]
-    text = decoded(first, headers.get("content-type", "")) or first.decode("latin-1")
+    text = decode_body(first, headers.get("content-type", "")) or first.decode("latin-1")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         document = None
-    named = {headers[name].partition(":")[0] for name in ("x-amzn-errortype",) if name in headers}
+    header_codes = {
+        headers[name].partition(":")[0] for name in ("x-amzn-errortype",) if name in headers
+    }
     wait = seconds_until(headers.get("retry-after", "")) or 0
     if not isinstance(document, dict | list):
-        plain = str(document) if isinstance(document, str) else _of_page(text)
+        plain = str(document) if isinstance(document, str) else _read_page(text)
         is_page = bool(_PAGE.match(text))
-        return Refusal(state=state, text=plain, codes=frozenset(named), wait=wait, is_page=is_page)
-    return refusal_in(document, state, codes=frozenset(named), wait=wait)
+        return Refusal(
+            state=state, text=plain, codes=frozenset(header_codes), wait=wait, is_page=is_page
+        )
+    return refusal_in(document, state, codes=frozenset(header_codes), wait=wait)
 
 
 def refusal_in(
@@ -72,12 +76,20 @@ def refusal_in(
     """Read it from JSON. The state that it names itself counts where that of HTTP says nothing."""
     errors = list(_errors(document))
     texts = list(dict.fromkeys(text for error in errors for text in _texts(error)))
-    own = {code for error in errors for code in _codes(error)}
+    found_codes = {code for error in errors for code in _codes(error)}
     if state is None or state == 400:
-        state = next((it for error in errors for it in _states(error) if it != state), state)
+        state = next(
+            (
+                named_state
+                for error in errors
+                for named_state in _states(error)
+                if named_state != state
+            ),
+            state,
+        )
     return Refusal(
         state=state,
-        codes=codes | own,
+        codes=codes | found_codes,
         text=": ".join(texts[:3]),
         fields=frozenset(field for error in errors for field in _fields(error)),
         wait=wait or max((_retry(error) for error in errors), default=0),
@@ -87,8 +99,8 @@ def refusal_in(
 def refusal_in_text(text: str, state: int | None = None) -> Refusal:
     """Read what a program passes on of a refusal: words, with a state or JSON among them."""
     text = text[:_LONGEST_TEXT]
-    if state is None and (named := _STATUS.search(text)):
-        state = int(named[1])
+    if state is None and (match := _STATUS.search(text)):
+        state = int(match[1])
     for begin in (at.start() for at in re.finditer(r"\{", text)):
         with suppress(ValueError, RecursionError):
             document, _ = json.JSONDecoder().raw_decode(text, begin)
@@ -102,17 +114,17 @@ def is_error(document: Any) -> bool:
         return any(map(is_error, document))
     if not isinstance(document, dict):
         return False
-    error, beside = document.get("error"), document.get("base_resp")
+    error, base_response = document.get("error"), document.get("base_resp")
     if any(error.values()) if isinstance(error, dict) else error:
         return not (isinstance(error, dict) and _is_success(error))
     if any(document.get(key) for key in _ANSWERS) or isinstance(document.get("message"), dict):
         return False
     kinds = [str(document.get(key)).lower() for key in ("object", "type", "status")]
-    named = any(kind in ("error", "fail", "failed") for kind in kinds)
+    is_error_kind = any(kind in ("error", "fail", "failed") for kind in kinds)
     coded = (document.get("code") or document.get("ret")) and any(_texts(document))
-    failed = isinstance(beside, dict) and beside.get("status_code")
+    failed = isinstance(base_response, dict) and base_response.get("status_code")
     signs = any(document.get(key) for key in _ERRORS) or document.get("success") is False
-    return bool(named or coded or failed or signs)
+    return bool(is_error_kind or coded or failed or signs)
 
 
 def _is_success(error: Mapping[str, Any]) -> bool:
@@ -183,10 +195,10 @@ def _retry(error: Any) -> float:
     return float(match[1]) if match else 0
 
 
-def decoded(content: bytes, kind: str) -> str | None:
+def decode_body(content: bytes, kind: str) -> str | None:
     """Decode a body, as JSON is or as its header says; `None` where it is neither."""
-    named = re.search(r"charset=[\"']?([\w.:-]+)", kind, re.IGNORECASE)
-    for encoding in (json.detect_encoding(content), *([named[1]] if named else ())):
+    charset = re.search(r"charset=[\"']?([\w.:-]+)", kind, re.IGNORECASE)
+    for encoding in (json.detect_encoding(content), *([charset[1]] if charset else ())):
         try:
             return content.decode(encoding)
         except (UnicodeDecodeError, LookupError):
@@ -194,7 +206,7 @@ def decoded(content: bytes, kind: str) -> str | None:
     return None
 
 
-def _of_page(text: str) -> str:
+def _read_page(text: str) -> str:
     """Return the title of a page, or else the first line of a text."""
     if text.lstrip().startswith("<"):
         title = _TITLE.search(text)

@@ -11,9 +11,9 @@ from pydantic import Field, WrapValidator
 
 from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Completion, Finish
-from swarm_bench.models.servers.explanations import decoded, is_error, refusal_in
+from swarm_bench.models.servers.explanations import decode_body, is_error, refusal_in
 
-_ENDS: Mapping[Finish, tuple[str, ...]] = {
+_REASONS: Mapping[Finish, tuple[str, ...]] = {
     "stop": (
         "stop", "stopped", "eos", "eostoken", "eosfound", "end", "endturn", "endofturn",
         "endoftext", "stopsequence", "stoptoken", "stopstringfound", "word", "complete",
@@ -34,7 +34,7 @@ _ENDS: Mapping[Finish, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """By their letters alone: `end_turn`, `endTurn` and `END-TURN` are one."""
-_FINISHES = {word: finish for finish, ends in _ENDS.items() for word in ends}
+_FINISHES = {word: finish for finish, reasons in _REASONS.items() for word in reasons}
 _TROUBLES = (
     "error", "abort", "aborted", "cancelled", "canceled", "networkerror", "servererror",
     "internalerror", "providererror", "upstreamerror", "timeout", "overloaded",
@@ -52,14 +52,14 @@ _TEXTS = ("text", "content", "value", "parts")
 _DEEPEST = 6
 
 
-def _or_missing(value: Any, read: Callable[[Any], Any]) -> Any:
+def _read_or_none(value: Any, parse: Callable[[Any], Any]) -> Any:
     try:
-        return read(value)
+        return parse(value)
     except ValueError:
         return None
 
 
-OR_MISSING = WrapValidator(_or_missing)
+OR_MISSING = WrapValidator(_read_or_none)
 """What is of another type is missing, and costs no answer."""
 _MOST_TOKENS = 2**53
 Count = Annotated[Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None, OR_MISSING]
@@ -81,19 +81,19 @@ class Body:
     documents: tuple[Any, ...]
     streamed: bool = False
     """It came in pieces."""
-    whole: bool = True
+    is_complete: bool = True
     """It is not known to have broken off."""
 
-    def check_whole(self, *, ended: bool) -> None:
+    def check_whole(self, *, has_end: bool) -> None:
         """Raise `NoAnswer` where a stream broke off: nobody knows how the answer would end."""
-        if self.streamed and not (self.whole or ended):
-            raise NoAnswer(broken("its stream ends before the answer does"))
+        if self.streamed and not (self.is_complete or has_end):
+            raise NoAnswer(build_refusal("its stream ends before the answer does"))
 
 
 def body_of(content: bytes, kind: str = "") -> Body:
     """Read an answer, by its beginning and its `Content-Type`. Raises `ValueError`, and `NoAnswer`
     where it says that there is none."""
-    body = _read(content.removeprefix(b"\xef\xbb\xbf").strip(), kind)
+    body = _read_body(content.removeprefix(b"\xef\xbb\xbf").strip(), kind)
     for document in body.documents:
         if is_error(document):
             raise NoAnswer(refusal_in(document))
@@ -105,7 +105,7 @@ def check_told(answer: Completion) -> Completion:
     its text is, nor why it ended, or else by a server that says that nothing was written."""
     silent = answer.finish is None or answer.usage.output == 0
     if silent and not (answer.text.strip() or answer.elsewhere or answer.finish == "refused"):
-        raise NoAnswer(broken("the answer is empty, and nothing was written"))
+        raise NoAnswer(build_refusal("the answer is empty, and nothing was written"))
     return answer
 
 
@@ -113,24 +113,24 @@ def check_empty(body: Body) -> None:
     """Raise `NoAnswer` for the form of an answer that has none: where a policy is against the
     prompt, which Google says in its feedback and Azure in the results of its filters, and where
     whom a router asked has said nothing."""
-    documents = [it for it in body.documents if isinstance(it, dict)]
+    documents = [item for item in body.documents if isinstance(item, dict)]
     for document in documents:
         feedback, filters = document.get("promptFeedback"), document.get("prompt_filter_results")
         reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
-        if reason or _filtered(filters):
-            why = f"the prompt was blocked ({reason or 'content filter'})"
-            raise NoAnswer(Refusal(codes=frozenset({"content_filter"}), text=why))
-    if body.streamed or any(it.keys() & {"choices", "usage"} for it in documents):
-        raise NoAnswer(broken("there is no answer in it"))
+        if reason or _is_filtered(filters):
+            problem = f"the prompt was blocked ({reason or 'content filter'})"
+            raise NoAnswer(Refusal(codes=frozenset({"content_filter"}), text=problem))
+    if body.streamed or any(item.keys() & {"choices", "usage"} for item in documents):
+        raise NoAnswer(build_refusal("there is no answer in it"))
 
 
-def _filtered(results: Any) -> bool:
+def _is_filtered(results: Any) -> bool:
     """Tell whether one of Azure's filters holds something back: they say so of every prompt."""
     if isinstance(results, list):
-        return any(map(_filtered, results))
+        return any(map(_is_filtered, results))
     if not isinstance(results, dict):
         return False
-    return results.get("filtered") is True or any(map(_filtered, results.values()))
+    return results.get("filtered") is True or any(map(_is_filtered, results.values()))
 
 
 def finish_of(reason: str | None) -> Finish | None:
@@ -144,7 +144,7 @@ def finish_of(reason: str | None) -> Finish | None:
     if (finish := _FINISHES.get(letters)) is not None:
         return finish
     if is_trouble(reason):
-        raise NoAnswer(broken(f"the answer ended with {reason!r}"))
+        raise NoAnswer(build_refusal(f"the answer ended with {reason!r}"))
     raise NoAnswer(Refusal(text=f"the answer ended with {reason!r}, which is no end of an answer"))
 
 
@@ -157,9 +157,9 @@ def _letters(reason: str | None) -> str:
     return "".join(filter(str.isalpha, (reason or "").lower())).removeprefix("finishreason")
 
 
-def broken(why: str) -> Refusal:
+def build_refusal(reason: str) -> Refusal:
     """Make the refusal of a server that broke off."""
-    return Refusal(codes=frozenset({"server_error"}), text=why)
+    return Refusal(codes=frozenset({"server_error"}), text=reason)
 
 
 def text_of(content: Any) -> str:
@@ -185,7 +185,7 @@ def types_of(content: Any) -> Iterator[str]:
 def says(value: Any, depth: int = 0) -> bool:
     """Tell whether a field says anything."""
     if isinstance(value, dict) and depth < _DEEPEST:
-        return any(says(it, depth + 1) for it in value.values())
+        return any(says(item, depth + 1) for item in value.values())
     return bool(value)
 
 
@@ -205,15 +205,15 @@ def _is_of_the_answer(part: Mapping[str, Any]) -> bool:
     return part.get("thought") is not True and not any(word in kind for word in _NO_ANSWER)
 
 
-def _read(content: bytes, kind: str) -> Body:
+def _read_body(content: bytes, kind: str) -> Body:
     """Read an answer by its beginning, whatever it is called; a byte that is none of its characters
     costs one. Raises `NoAnswer` for nothing at all."""
     if not content:
-        raise NoAnswer(broken("the body is empty"))
-    text = decoded(content, kind) or content.decode(json.detect_encoding(content), "replace")
+        raise NoAnswer(build_refusal("the body is empty"))
+    text = decode_body(content, kind) or content.decode(json.detect_encoding(content), "replace")
     text = _COMMENTS.sub("", text)
     if text.startswith(_BEGINNINGS):
-        return _events(text)
+        return _read_events(text)
     try:
         document = json.loads(text, strict=False)  # with line breaks in strings
         return Body(documents=tuple(document) if isinstance(document, list) else (document,))
@@ -223,49 +223,49 @@ def _read(content: bytes, kind: str) -> Body:
         lines = text.split("\n")
         if len(lines) < 2:
             raise
-    return Body(documents=tuple(_in_lines(lines)), streamed=True, whole=False)
+    return Body(documents=tuple(_read_lines(lines)), streamed=True, is_complete=False)
 
 
-def _in_lines(lines: list[str]) -> Iterator[Any]:
+def _read_lines(lines: list[str]) -> Iterator[Any]:
     for number, line in enumerate(filter(str.strip, lines)):
         try:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:
             if not number:  # it was no stream
                 raise ValueError("it is no JSON") from error
-            raise NoAnswer(broken("its stream cannot be read to the end")) from error
+            raise NoAnswer(build_refusal("its stream cannot be read to the end")) from error
 
 
-def _events(text: str) -> Body:
+def _read_events(text: str) -> Body:
     import httpx2  # it is loaded by now
 
-    documents, whole, content = list[Any](), False, text.encode("utf-8", "replace")
+    documents, is_complete, content = list[Any](), False, text.encode("utf-8", "replace")
     headers = {"content-type": "text/event-stream"}
     # The last event counts, though some servers leave out the line behind it.
-    asked = httpx2.Request("POST", "http://localhost")
-    response = httpx2.Response(200, headers=headers, content=content + b"\n\n", request=asked)
+    request = httpx2.Request("POST", "http://localhost")
+    response = httpx2.Response(200, headers=headers, content=content + b"\n\n", request=request)
     try:
         for event in httpx2.EventSource(response, max_event_size=len(content) + 2):
-            for data in _in_event(event.data.strip()):
+            for data in _split_event(event.data.strip()):
                 if data == _DONE:
-                    whole = True
+                    is_complete = True
                 elif data:
-                    documents.append(_of_event(event.event, data))
+                    documents.append(_read_event(event.event, data))
     except (httpx2.HTTPError, ValueError, RecursionError) as error:
         if documents:
-            raise NoAnswer(broken("its stream cannot be read to the end")) from error
+            raise NoAnswer(build_refusal("its stream cannot be read to the end")) from error
         raise ValueError(f"its stream cannot be read: {error}") from error
-    return Body(documents=tuple(documents), streamed=True, whole=whole)
+    return Body(documents=tuple(documents), streamed=True, is_complete=is_complete)
 
 
-def _in_event(data: str) -> list[str]:
+def _split_event(data: str) -> list[str]:
     """Return what an event has: some servers leave out the blank lines between events."""
     lines = [line.strip() for line in data.split("\n")]
-    each = all(line in ("", _DONE) or line[:1] + line[-1:] == "{}" for line in lines)
-    return lines if each else [data]
+    are_documents = all(line in ("", _DONE) or line[:1] + line[-1:] == "{}" for line in lines)
+    return lines if are_documents else [data]
 
 
-def _of_event(name: str, data: str) -> Any:
+def _read_event(name: str, data: str) -> Any:
     """Return what an event says; an error has a key of its own, and need be no JSON."""
     if name != "error":
         return json.loads(data)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import anyio
 from pydantic import BaseModel, Field
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import ModelFailed
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import (
@@ -22,13 +22,20 @@ from swarm_bench.core.roles.language_model import (
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.compatible import Compatible
-from swarm_bench.models.servers.forms import Body, Count, NoAnswer, broken, finish_of, text_of
+from swarm_bench.models.servers.forms import (
+    Body,
+    Count,
+    NoAnswer,
+    build_refusal,
+    finish_of,
+    text_of,
+)
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
     bearer,
     check_address,
-    connected,
+    open_server,
 )
 
 NAME = "llama.cpp"
@@ -41,7 +48,7 @@ class _Timings(BaseModel):
     cache_n: int = Field(default=0, ge=0)
 
 
-class _Filled(BaseModel):
+class _Infill(BaseModel):
     """What fills a gap, or the last piece of it, where a server in front streams whatever is
     asked."""
 
@@ -87,22 +94,22 @@ class LlamaCpp:
             "stop": list(sampling.stop) or None,
         }
         sent = {name: value for name, value in body.items() if value is not None}
-        answer = await self.server.post("/infill", sent, filled_in)
-        filled = answer.content
-        await self._check_whole(gap, filled.tokens_evaluated)
-        cached = min(filled.timings.cache_n, filled.tokens_evaluated)
+        answer = await self.server.post("/infill", sent, read_infill)
+        infill = answer.content
+        await self._check_whole(gap, infill.tokens_evaluated)
+        cached = min(infill.timings.cache_n, infill.tokens_evaluated)
         return Completion(
-            text=filled.content,
-            finish=finish_of(filled.stop_type),
+            text=infill.content,
+            finish=finish_of(infill.stop_type),
             usage=Usage(
-                input=filled.tokens_evaluated - cached,
+                input=infill.tokens_evaluated - cached,
                 cache_read=cached,
                 cache_create=0,
-                output=filled.tokens_predicted,
+                output=infill.tokens_predicted,
             ),
             requests=answer.requests,
             seconds=answer.seconds,
-            model=filled.model,
+            model=infill.model,
         )
 
     async def _check_whole(self, gap: Gap, evaluated: int) -> None:
@@ -110,28 +117,28 @@ class LlamaCpp:
         batches, and does not say so. Raises `ModelFailed`."""
         sent = 0
         for text in (gap.prefix, gap.suffix):
-            answer = await self.server.post("/tokenize", {"content": text}, _tokens)
+            answer = await self.server.post("/tokenize", {"content": text}, _count_tokens)
             sent += answer.content
         if evaluated < sent:
-            raise self.server.failed(
+            raise self.server.build_failure(
                 f"read {evaluated} tokens around the gap, of {sent}; start it with a larger "
                 "--batch-size",
                 Cause.CONTEXT_OVERFLOW,
             )
 
 
-def filled_in(body: Body) -> _Filled:
+def read_infill(body: Body) -> _Infill:
     """Read what fills a gap. Raises as `completion_in` does."""
     pieces = body.documents
-    texts = [it.get("content") if isinstance(it, dict) else None for it in pieces[:-1]]
-    last = _Filled.model_validate(pieces[-1] if pieces else None)
+    texts = [piece.get("content") if isinstance(piece, dict) else None for piece in pieces[:-1]]
+    last = _Infill.model_validate(pieces[-1] if pieces else None)
     if not last.stop:
-        raise NoAnswer(broken("its answer ends before it is done"))
+        raise NoAnswer(build_refusal("its answer ends before it is done"))
     finish_of(last.stop_type)
     return last.model_copy(update={"content": "".join(map(text_of, texts)) + last.content})
 
 
-def _tokens(body: Body) -> int:
+def _count_tokens(body: Body) -> int:
     (document,) = body.documents
     return len(_Tokens.model_validate(document).tokens)
 
@@ -157,7 +164,7 @@ class LlamaCppSource:
         check_address(self.argument, around.variables.get(MODEL_KEY, ""))
         if "gap" in around.ways:
             anyio.run(self._try_gap, around)
-        return Program(name=NAME, path=without_logins(self.argument))
+        return Program(name=NAME, path=remove_logins(self.argument))
 
     async def _try_gap(self, around: Around) -> None:
         """Have a small gap filled. Raises `UsageError` and `NotAuthorized`; a server that is busy
@@ -173,7 +180,7 @@ class LlamaCppSource:
         """Open the connections to it."""
         key = around.variables.get(MODEL_KEY, "")
         url = self.argument.rstrip("/").removesuffix("/v1")
-        async with connected(
+        async with open_server(
             NAME, url, key=key, timeout=around.timeout, headers=bearer(key)
         ) as server:
             yield LlamaCpp(server=server)

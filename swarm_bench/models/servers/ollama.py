@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Way
 from swarm_bench.core.session.experiment import Program
@@ -15,7 +15,7 @@ from swarm_bench.models.servers.forms import (
     Body,
     Count,
     NoAnswer,
-    broken,
+    build_refusal,
     check_told,
     finish_of,
 )
@@ -25,7 +25,7 @@ from swarm_bench.models.servers.server import (
     bearer,
     check_address,
     check_named,
-    connected,
+    open_server,
 )
 
 URL = "http://127.0.0.1:11434"
@@ -92,7 +92,7 @@ class Ollama:
             # Without it, the beginning of what is too long is taken away without a word.
             "truncate": False,
             "options": {name: value for name, value in options.items() if value is not None},
-            **_prompt(ask.prompt),
+            **_build_prompt(ask.prompt),
         }
 
 
@@ -120,14 +120,14 @@ class OllamaSource:
         """Check the address."""
         check_named("ollama", self._model)
         check_address(self.address, around.variables.get(MODEL_KEY, ""))
-        return Program(name=self._model, path=without_logins(self.address))
+        return Program(name=self._model, path=remove_logins(self.address))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Ollama]:
         """Open the connections to it."""
         model, url = self._model, self.address
         key = around.variables.get(MODEL_KEY, "")
-        async with connected(
+        async with open_server(
             model, url, key=key, timeout=around.timeout, headers=bearer(key)
         ) as server:
             yield Ollama(server=server)
@@ -145,17 +145,17 @@ def answer_in(body: Body) -> Completion:
         raise ValueError("there is no answer in it")
     text, last = "".join(texts), pieces[-1]
     if last.done is False:
-        raise NoAnswer(broken("its answer ends before it is done"))
-    body.check_whole(ended=bool(last.done))
+        raise NoAnswer(build_refusal("its answer ends before it is done"))
+    body.check_whole(has_end=bool(last.done))
     elsewhere = sorted({name for piece in pieces for name in piece.elsewhere()})
-    counted = last.prompt_eval_count is not None
+    is_counted = last.prompt_eval_count is not None
     completion = Completion(
         text=text,
         finish=finish_of(last.done_reason),
         usage=Usage(
             input=last.prompt_eval_count,
-            cache_read=0 if counted else None,
-            cache_create=0 if counted else None,
+            cache_read=0 if is_counted else None,
+            cache_create=0 if is_counted else None,
             output=last.eval_count,
         ),
         model=last.model,
@@ -164,10 +164,10 @@ def answer_in(body: Body) -> Completion:
     return check_told(completion)
 
 
-def _prompt(prompt: Any) -> dict[str, Any]:
+def _build_prompt(prompt: Any) -> dict[str, Any]:
     """Say what is asked. A text is sent raw: the model's template would be put around it."""
     if isinstance(prompt, Gap):
         return {"prompt": prompt.prefix, "suffix": prompt.suffix}
     if isinstance(prompt, str):
         return {"prompt": prompt, "raw": True}
-    return {"messages": [{"role": it.role, "content": it.text} for it in prompt]}
+    return {"messages": [{"role": turn.role, "content": turn.text} for turn in prompt]}

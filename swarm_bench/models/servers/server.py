@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 import anyio
 
-from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import (
     ModelFailed,
     NoCredit,
@@ -22,7 +22,7 @@ from swarm_bench.core.refusals import clauses
 from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_of
-from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, broken
+from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, build_refusal
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ _LONGEST_REASON = 200
 _LONGEST_QUOTED = 1_000
 """Bytes of what is no answer in which a key is looked for before it is cut."""
 
-_Read = TypeVar("_Read")
+_Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer(Generic[_Read]):
+class Answer(Generic[_Parsed]):
     """What a server answered, and what that took."""
 
-    content: _Read
+    content: _Parsed
     requests: int
     seconds: float
     """Of the last request."""
@@ -80,34 +80,38 @@ class Server:
         self,
         path: str,
         body: Mapping[str, Any],
-        read: Callable[[Body], _Read],
+        parse: Callable[[Body], _Parsed],
         optional: Collection[str] = (),
-    ) -> Answer[_Read]:
+    ) -> Answer[_Parsed]:
         """Make a request, without the `optional` parts of it that the server refuses by name.
         `read` makes something of the answer; it raises `ValueError` for what is none, and
         `NoAnswer`. Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail every
         time."""
         while True:
-            named = {name: _OTHERWISE.get(name) if name in self._refused else name for name in body}
-            rest = {new: body[name] for name, new in named.items() if new}
-            omitted = tuple(name for name, new in named.items() if not new)
+            new_names = {
+                name: _OTHERWISE.get(name) if name in self._refused else name for name in body
+            }
+            sent = {new: body[name] for name, new in new_names.items() if new}
+            omitted = tuple(name for name, new in new_names.items() if not new)
             try:
-                return replace(await self._answered(path, rest, read), omitted=omitted)
+                return replace(await self._request(path, sent, parse), omitted=omitted)
             except ModelFailed as error:
-                refused = _refused_in(error, [it for it in (*optional, *_OTHERWISE) if it in rest])
+                refused = _find_refused(
+                    error, [name for name in (*optional, *_OTHERWISE) if name in sent]
+                )
                 if refused is None:
                     raise
                 self._refused.add(refused)
 
-    async def _answered(
-        self, path: str, body: Mapping[str, Any], read: Callable[[Body], _Read]
-    ) -> Answer[_Read]:
+    async def _request(
+        self, path: str, body: Mapping[str, Any], parse: Callable[[Body], _Parsed]
+    ) -> Answer[_Parsed]:
         """Make a request; again when another one may do, and after a time that it may name."""
         for number in range(1, self.attempts + 1):
-            began = anyio.current_time()
+            start = anyio.current_time()
             try:
-                content = await self._content(path, body, read)
-                seconds = anyio.current_time() - began
+                content = await self._fetch(path, body, parse)
+                seconds = anyio.current_time() - start
                 return Answer(content=content, requests=number, seconds=seconds)
             except ModelFailed as error:
                 error.requests = number
@@ -120,9 +124,9 @@ class Server:
                 await anyio.sleep(max(refusal.wait, random.uniform(0.5, 1.0) * 2 ** (number - 1)))
         raise AssertionError("the last attempt returns or raises")
 
-    async def _content(
-        self, path: str, body: Mapping[str, Any], read: Callable[[Body], _Read]
-    ) -> _Read:
+    async def _fetch(
+        self, path: str, body: Mapping[str, Any], parse: Callable[[Body], _Parsed]
+    ) -> _Parsed:
         """Make one request. Raises `_Refused` where it is not answered."""
         import httpx2
 
@@ -133,37 +137,39 @@ class Server:
                     async for piece in response.aiter_bytes():
                         content += piece
                         if len(content) > MOST_BYTES:
-                            raise self.failed("sends an answer without end")
+                            raise self.build_failure("sends an answer without end")
         except TimeoutError as error:
             reason = f"did not answer within {self.timeout:g} s"
-            raise self.failed(reason, Cause.TIMEOUT) from error
+            raise self.build_failure(reason, Cause.TIMEOUT) from error
         except httpx2.HTTPError as error:
             reason = f"cannot be asked ({type(error).__name__}: {error})"
-            raise _Refused(broken(""), reason) from error
+            raise _Refused(build_refusal(""), reason) from error
         if response.is_success:
-            return self._read(bytes(content), response.headers, read)
+            return self._parse_answer(bytes(content), response.headers, parse)
         state = response.status_code
         refusal = refusal_of(bytes(content), state, response.headers)
-        reason = f"answers with HTTP {state}{self._quoted(refusal)}"
-        raise _Refused(refusal, reason, self._elsewhere(path, response))
+        reason = f"answers with HTTP {state}{self._quote(refusal)}"
+        raise _Refused(refusal, reason, self._find_redirection(path, response))
 
-    def _read(
-        self, content: bytes, headers: Mapping[str, str], read: Callable[[Body], _Read]
-    ) -> _Read:
+    def _parse_answer(
+        self, content: bytes, headers: Mapping[str, str], parse: Callable[[Body], _Parsed]
+    ) -> _Parsed:
         """Read an answer. Raises `_Refused` where it is none."""
         try:
-            return read(body_of(content, headers.get("content-type", "")))
+            return parse(body_of(content, headers.get("content-type", "")))
         except NoAnswer as error:
             refusal = error.refusal
-            reason = f"answers 200 without an answer{self._quoted(refusal)}"
+            reason = f"answers 200 without an answer{self._quote(refusal)}"
         except ValueError:  # what it says may be of the model, and so means nothing
-            refusal, own = Refusal(), refusal_of(content, headers=headers)
-            if not own.text:
-                own = Refusal(text=" ".join(content[:_LONGEST_QUOTED].decode("latin-1").split()))
-            reason = f"answers with what is no completion{self._quoted(own)}"
+            refusal, own_refusal = Refusal(), refusal_of(content, headers=headers)
+            if not own_refusal.text:
+                own_refusal = Refusal(
+                    text=" ".join(content[:_LONGEST_QUOTED].decode("latin-1").split())
+                )
+            reason = f"answers with what is no completion{self._quote(own_refusal)}"
         raise _Refused(refusal, reason)
 
-    def _elsewhere(self, path: str, response: "httpx2.Response") -> str:
+    def _find_redirection(self, path: str, response: "httpx2.Response") -> str:
         """Return where a redirection leads, as a model's address, without a login or a key."""
         location = response.headers.get("location", "")
         if not (location and response.is_redirect):
@@ -177,7 +183,7 @@ class Server:
 
     def _error(self, refused: "_Refused", requests: int) -> Exception:
         """Make the error that a request ends with, by what the refusal means."""
-        refusal, sentence = refused.refusal, self._sentence(refused.reason)
+        refusal, sentence = refused.refusal, self._build_sentence(refused.reason)
         match refusal.cause:
             case Cause.WRONG_ADDRESS:
                 advice = "check the address: it takes no such requests"
@@ -195,20 +201,20 @@ class Server:
                 return UsageError(f"{sentence}; check the address and the model's name")
         return _Unanswered(sentence, refusal, requests)
 
-    def failed(
+    def build_failure(
         self, reason: str, cause: Cause = Cause.PROVIDER_FAILED, requests: int = 1
     ) -> ModelFailed:
         """Make the error of a request, from a clause."""
-        return ModelFailed(self._sentence(reason), cause, requests)
+        return ModelFailed(self._build_sentence(reason), cause, requests)
 
-    def _quoted(self, refusal: Refusal) -> str:
+    def _quote(self, refusal: Refusal) -> str:
         """Quote the server, if it gives a reason, without the key: a cut would leave half of it."""
         text = clean_text(refusal.text, (self.key,))[:_LONGEST_REASON]
         return f' ("{text}")' if text else ""
 
-    def _sentence(self, reason: str) -> str:
+    def _build_sentence(self, reason: str) -> str:
         """Say what the server did; it may quote the key."""
-        return clean_text(f"{self.name} at {without_logins(self.url)} {reason}", (self.key,))
+        return clean_text(f"{self.name} at {remove_logins(self.url)} {reason}", (self.key,))
 
 
 class _Refused(Exception):
@@ -228,7 +234,7 @@ class _Unanswered(ModelFailed):
         self.refusal = refusal
 
 
-def _refused_in(error: ModelFailed, names: Collection[str]) -> str | None:
+def _find_refused(error: ModelFailed, names: Collection[str]) -> str | None:
     """Return the part of a request that a server refuses by name; `None` where it names none."""
     if not isinstance(error, _Unanswered) or error.refusal.state not in (400, 422):
         return None
@@ -236,14 +242,14 @@ def _refused_in(error: ModelFailed, names: Collection[str]) -> str | None:
         return None
     refusal = error.refusal
     text = f"{refusal.text} {' '.join(sorted(refusal.fields))}"
-    wanted = [name for name in names if _OTHERWISE.get(name, name) in text]
-    places = {name: re.search(rf"\b{name}\b", text) for name in wanted}
-    named = {name: match.start() for name, match in places.items() if match}
-    return min(named, key=lambda name: named[name], default=None)
+    mentioned = [name for name in names if _OTHERWISE.get(name, name) in text]
+    places = {name: re.search(rf"\b{name}\b", text) for name in mentioned}
+    positions = {name: match.start() for name, match in places.items() if match}
+    return min(positions, key=lambda name: positions[name], default=None)
 
 
 @asynccontextmanager
-async def connected(
+async def open_server(
     name: str, url: str, *, key: str, timeout: float, headers: Mapping[str, str]
 ) -> AsyncIterator[Server]:
     """Open the connections to a server for the block. No redirection is followed: a key is for one
@@ -277,12 +283,12 @@ def is_loopback(url: str) -> bool:
 def check_address(url: str, key: str) -> bool:
     """Tell whether an address is one of this machine. Raises `UsageError` as `connected` does."""
     loopback, address = is_loopback(url), urlsplit(url)
-    more = address.username or address.query or address.fragment
-    if address.scheme not in ("http", "https") or not address.hostname or more:
+    extra = address.username or address.query or address.fragment
+    if address.scheme not in ("http", "https") or not address.hostname or extra:
         raise _no_address(url)
     if key and address.scheme == "http" and not loopback:
         raise UsageError(
-            f"The key would go to {without_logins(url)} unencrypted; use https, or omit the key"
+            f"The key would go to {remove_logins(url)} unencrypted; use https, or omit the key"
         )
     return loopback
 
@@ -295,6 +301,6 @@ def check_named(word: str, model: str) -> None:
 
 def _no_address(url: str) -> UsageError:
     return UsageError(
-        f"{without_logins(url) or 'The empty text'} is no address of a server; write it as "
+        f"{remove_logins(url) or 'The empty text'} is no address of a server; write it as "
         "http://127.0.0.1:8080/v1, with nothing behind it"
     )

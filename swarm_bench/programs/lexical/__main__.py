@@ -84,7 +84,7 @@ class Bm25Search:
     def _index(self) -> Bm25:
         if not self._file.is_file():
             self.build()
-        return Bm25.opened(self._file)
+        return Bm25.open_file(self._file)
 
 
 class GrepSearch:

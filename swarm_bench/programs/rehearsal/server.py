@@ -182,7 +182,7 @@ class Server:
         fault = trial.begin(sizes, self._faults)
         if fault is not None:
             _log.warning("plays %s for %s", fault, request.url.path)
-        change = FAULTS[fault].what if fault is not None else Change()
+        change = FAULTS[fault].effect if fault is not None else Change()
         if isinstance(change, Failure):
             return _answer_failure(api, change, f"(The rehearsal server plays the fault {fault}.)")
         async with trial.lock:
@@ -204,7 +204,7 @@ class Server:
             model=agent_request.model,
             message=message,
             usage=replace(
-                trial.count_usage(agent_request.model, sizes), output=tokens.produced(message)
+                trial.count_usage(agent_request.model, sizes), output=tokens.count_produced(message)
             ),
             stop=change.stop or ("tools" if message.calls else "end"),
             echo=agent_request.echo,

@@ -20,7 +20,7 @@ import anyio
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models.rehearsal.faults import Fault, fault_of
-from swarm_bench.models.tokens import count, of_tool
+from swarm_bench.models.tokens import count, count_tool
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking.history import Memory
 
@@ -83,7 +83,7 @@ class Sizes:
         `RecursionError`."""
         return cls(
             parts=measure_parts(agent_request.parts),
-            tools={tool.name: of_tool(tool) for tool in agent_request.tools},
+            tools={tool.name: count_tool(tool) for tool in agent_request.tools},
         )
 
     @property

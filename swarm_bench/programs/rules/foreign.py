@@ -48,12 +48,12 @@ class Reader:
             last = start + len(reading.lines) - 1
             arguments |= {begin: start}
             arguments |= {end: len(reading.lines) if self._bounds in _WITH_LENGTH else last}
-        return self.tool.name, tool_roles.with_required(self.tool, arguments, self.workspace)
+        return self.tool.name, tool_roles.complete_arguments(self.tool, arguments, self.workspace)
 
     def start(self, step: Step) -> tuple[str, int] | None:
         """Return path and first line of what a call asked for; `None` for a call of another
         tool."""
-        path = tool_results.below(step.argument(self._file), self.workspace)
+        path = tool_results.make_relative(step.argument(self._file), self.workspace)
         if step.call.name != self.tool.name or path is None:
             return None
         first = step.call.arguments.get(self._bounds[0]) if self._bounds else None
@@ -64,7 +64,7 @@ class Reader:
         start = self.start(step)
         if start is None or step.result.is_error:
             return None
-        text = tool_results.content(step.result.text, start[1])
+        text = tool_results.read_content(step.result.text, start[1])
         return (start[0], *text) if text else None
 
     def has_failed(self, past_steps: Sequence[Step]) -> bool:
@@ -73,7 +73,7 @@ class Reader:
 
     @property
     def _file(self) -> str:
-        return tool_roles.argument(self.tool, tool_roles.FILE) or "path"
+        return tool_roles.find_argument(self.tool, tool_roles.FILE) or "path"
 
     @property
     def _bounds(self) -> tuple[str, str] | None:
@@ -190,7 +190,9 @@ def _make_first_calls(terms: Sequence[Term], foreign_tools: ForeignTools) -> lis
     calls: list[Call] = []
     for tool in foreign_tools.first:
         if _role(tool) != "search":
-            calls.append((tool.name, tool_roles.with_required(tool, {}, foreign_tools.workspace)))
+            calls.append(
+                (tool.name, tool_roles.complete_arguments(tool, {}, foreign_tools.workspace))
+            )
             continue
         one_by_one = tool_roles.takes_one_name(tool)
         for part in [[term] for term in terms] if one_by_one else [terms]:
@@ -336,4 +338,4 @@ def _role(tool: ToolSpec) -> tool_roles.Role | None:
 
 
 def _rate(tool: ToolSpec) -> int:
-    return tool_roles.worth(tool.name.split("__", 2)[-1], tool)
+    return tool_roles.rate_tool(tool.name.split("__", 2)[-1], tool)

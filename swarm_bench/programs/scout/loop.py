@@ -57,7 +57,9 @@ class Loop:
             used = [self._time_use(call) for call in reply.calls]
             results = tuple(result for result, _, _ in used)
             messages += [reply, Message(role="user", results=results)]
-            for block, (_, seconds, end) in zip(tokens.content(messages[-1]), used, strict=True):
+            for block, (_, seconds, end) in zip(
+                tokens.build_content(messages[-1]), used, strict=True
+            ):
                 self.printer.print_event(events.user_event(block, seconds, end))
             self._phase = "aborted_streaming"
         reason = f"Reached maximum number of turns ({self.max_turns})"
@@ -78,7 +80,7 @@ class Loop:
         self._model_seconds += time.monotonic() - begin
         self.turns += 1
         usage = self._meter.request(messages, self.tools, reply)
-        for block in tokens.content(reply):
+        for block in tokens.build_content(reply):
             self.printer.print_event(
                 events.assistant_event(self.turns, self.model.name, block, usage)
             )

@@ -4,7 +4,7 @@ it, as `--api-key VALUE`, `TOKEN=VALUE` and `?key=VALUE`, and the logins of addr
 import re
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.config.addresses import logins
+from swarm_bench.config.addresses import find_logins
 from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.session.experiment import NOT_STORED
 
@@ -63,5 +63,5 @@ def _find_spans(previous: str, word: str) -> Iterator[tuple[int, int]]:
     else:
         parameters = [match for match in _PARAMETER.finditer(word) if names_secret(match["name"])]
         spans = [match.span("value") for match in parameters]
-        spans += [match.span("login") for match in logins(word)]
+        spans += [match.span("login") for match in find_logins(word)]
     return ((begin, end) for begin, end in spans if not names_variable(word[begin:end]))

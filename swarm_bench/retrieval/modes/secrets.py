@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import unquote
 
-from swarm_bench.config.addresses import logins, without_logins
+from swarm_bench.config.addresses import find_logins, remove_logins
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.errors import ConfigError
@@ -77,7 +77,7 @@ def find_secrets(
     source: Readable, modes: Collection[Mode], arguments: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Collect the secrets that can be read there, with those of `modes` and `arguments`."""
-    readable = [source.variables, source.dotenv.filled, source.dotenv.written]
+    readable = [source.variables, source.dotenv.expanded, source.dotenv.raw]
     return collect_secrets(
         modes, {**source.agent_env, API_KEY: source.service_key}, readable, arguments
     )
@@ -93,12 +93,12 @@ def drop_keys(experiment: Redactable) -> Redactable:
     address = experiment.service_url
     settings = dict(experiment.settings)
     if (setting := settings.get("service_url")) and isinstance(setting.value, str):
-        url = without_logins(setting.value)
+        url = remove_logins(setting.value)
         settings["service_url"] = setting.model_copy(update={"value": url})
     return experiment.model_copy(
         update={
             "modes": tuple(drop_secrets(mode) for mode in experiment.modes),
-            "service_url": address and without_logins(address),
+            "service_url": address and remove_logins(address),
             "settings": settings,
         }
     )
@@ -134,7 +134,7 @@ def _is_path(value: str) -> bool:
 
 def _find_in_addresses(texts: Collection[str]) -> Iterator[str]:
     """Yield passwords, and tokens that stand for a user."""
-    for login in (match["login"] for text in texts for match in logins(text)):
+    for login in (match["login"] for text in texts for match in find_logins(text)):
         user, colon, password = login.partition(":")
         yield password if colon else user
 

@@ -9,8 +9,8 @@ from typing import Any
 from swarm_bench.config.placeholders import (
     PLACEHOLDER,
     check_placeholders,
-    substituted,
-    without_closed,
+    remove_closed,
+    substitute,
 )
 from swarm_bench.config.placeholders import placeholders as names_in
 from swarm_bench.core.errors import ConfigError
@@ -89,7 +89,7 @@ class Filling:
 
     def _check_closed(self, text: str) -> None:
         """Check `rest`, a text without all that can be filled in. Raises `ConfigError`."""
-        if opening := _UNCLOSED.search(without_closed(text)):
+        if opening := _UNCLOSED.search(remove_closed(text)):
             raise ConfigError(
                 f"The mode file {self.file} has {opening[0]} without its end; close it, and give a "
                 f"default of at most {_LONGEST_DEFAULT} characters"
@@ -110,7 +110,7 @@ class Filling:
             return (
                 match["default"]
                 if keeps_placeholders
-                else substituted(match["default"], self._fill_placeholder)
+                else substitute(match["default"], self._fill_placeholder)
             )
         raise ConfigError(
             f"The mode file {self.file} needs the variable {name}, which is not set; export it, "

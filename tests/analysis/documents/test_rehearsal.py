@@ -8,7 +8,7 @@ from swarm_bench.analysis.documents.comparison import document
 from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.reports.markdown import written_to_files
+from swarm_bench.reports.markdown import write_files
 from swarm_bench.reports.terminal import render_brief
 from tests.builders.golden import Sentences, parts
 from tests.builders.reports import render, summarise
@@ -65,7 +65,7 @@ def test_its_end_is_that_and_no_verdict(rehearsal: Report, width: int, golden: S
 def test_nothing_in_it_compares_what_fixed_rules_answered(rehearsal: Report) -> None:
     laid_out = document(rehearsal)
     assert document(rehearsal, Picture(address="effects.svg", about="Effects")) == laid_out
-    files = written_to_files(laid_out)
+    files = write_files(laid_out)
     lines = [*files.markdown.splitlines(), *files.details.splitlines()]
     unwanted = ("verdict", "dollar", "$", "Cost", "costs to", "Effects", "Named beforehand")
     assert not [line for line in lines for word in unwanted if word in line]

@@ -7,7 +7,7 @@ from swarm_bench.analysis.documents.comparison import document
 from swarm_bench.analysis.documents.trials import MOST_SINGLE, trials_section
 from swarm_bench.core.report.document import Cell, Grid, Paragraph, Picture, Span, Value
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.reports.markdown import written_to_files
+from swarm_bench.reports.markdown import write_files
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_swarm, make_trial
 
@@ -87,7 +87,7 @@ def test_a_summary_as_large_as_that_of_the_demo_is_short() -> None:
     ]
     swarms = (make_swarm(mode, agents=tuple(range(1, 37))) for mode in modes)
     report = summarise(make_session(*trials, *swarms, tasks=tasks, agents=36))
-    files = written_to_files(document(report, Picture(address="effects.svg", about="Effects")))
+    files = write_files(document(report, Picture(address="effects.svg", about="Effects")))
     trials_table = r"<details><summary>\n\n## Per-Agent Results.*?</details>\n"
     rest = re.sub(trials_table, "", files.markdown, flags=re.DOTALL)
     assert 60 < rest.count("\n") <= 120

@@ -16,7 +16,7 @@ from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown,
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Value
-from swarm_bench.reports.figures import figure
+from swarm_bench.reports.figures import format_figure
 from tests.builders.golden import Sentences
 
 RECALL = Metric(
@@ -54,7 +54,7 @@ def test_a_share_is_rounded_as_tables_round_it() -> None:
     for share in (0.925, 0.625, 0.675):
         own = replace(contrast(0.0, shown=Change.UNCLEAR).pairs, own={"t0": share})
         line = sides(contrast(shown=Change.UNCLEAR, pairs=own), "bm25")
-        table = figure(Value(scale=Style.FRACTION, value=share))
+        table = format_figure(Value(scale=Style.FRACTION, value=share))
         assert f"{float(table) * 100:.0f} %" in line
 
 

@@ -301,4 +301,4 @@ def test_a_settings_file_for_compare_makes_no_calibration_wait_for_a_verdict(
     assert resolve({}, COMPARE).settings.until_clear
     resolved = resolve({"agents": agents} if agents else {}, DESIGNS["calibrate"])
     assert (resolved.settings.until_clear, resolved.settings.runs) == (False, runs)
-    assert resolved.stored()["until_clear"].source == "default"
+    assert resolved.dump_settings()["until_clear"].source == "default"

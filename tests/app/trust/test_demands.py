@@ -103,7 +103,7 @@ def stored_session(resolved: Resolved) -> Experiment:
             "runs": 1,
             "tasks": suite.tasks,
             "answer_format": suite.answer_format,
-            "settings": resolved.stored(),
+            "settings": resolved.dump_settings(),
             "repository": Repository(path=repo, kind="folder", tree="t", files=1, bytes=1),
         }
     )
@@ -190,7 +190,7 @@ def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(
     server = {"command": "sh", "env": {"LD_PRELOAD": "./y.so", "MY_TOKEN": KEY}}
     (folder / "mcp_configs" / "mine.json").write_text(json.dumps({"mcpServers": {"x": server}}))
     (folder / ".env").write_text("HTTPS_PROXY=http://me:pw@proxy/\n")
-    asked = {one.option: one.in_full for one in list_demands(load({}))}
+    asked = {one.option: one.full_sentence for one in list_demands(load({}))}
     golden(asked["agent"])
     golden(asked["agent_env"])
     golden(asked["modes"])
@@ -255,7 +255,7 @@ def test_of_a_long_line_begin_and_end_are_shown_and_the_plan_has_all(folder: Pat
     assert "arguments begin" in one.sentence
     assert "; curl evil" in one.sentence
     assert " … " in one.sentence
-    assert "x" * 500 in one.in_full
+    assert "x" * 500 in one.full_sentence
 
 
 def test_what_is_trusted_is_described() -> None:

@@ -66,4 +66,4 @@ def test_files_that_fit_equally_well_stand_in_their_order() -> None:
 
 def test_an_index_can_stay_in_a_file(tmp_path: Path, index: Bm25) -> None:
     Bm25(FILES, tmp_path / "index.db").close()
-    assert Bm25.opened(tmp_path / "index.db").search("url", 10) == index.search("url", 10)
+    assert Bm25.open_file(tmp_path / "index.db").search("url", 10) == index.search("url", 10)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from swarm_bench.models.lexical.tool_results import Location, content, locations, windows
+from swarm_bench.models.lexical.tool_results import Location, locations, read_content, windows
 
 WORK = "/my work/ü"
 
@@ -224,10 +224,10 @@ def test_many_lines_in_a_row_are_a_part_that_was_shown() -> None:
 
 
 def test_the_text_of_a_reader_has_its_own_numbers_or_those_asked_for() -> None:
-    assert content("  7\ta\n  8\tb\n", 1) == (7, ["a", "b"])
-    assert content("a\nb", 7) == (7, ["a", "b"])
-    assert content("a: 1\n8: b", 7) == (7, ["a: 1", "8: b"])
+    assert read_content("  7\ta\n  8\tb\n", 1) == (7, ["a", "b"])
+    assert read_content("a\nb", 7) == (7, ["a", "b"])
+    assert read_content("a: 1\n8: b", 7) == (7, ["a: 1", "8: b"])
     quoted = "# a.py, lines 7 to 9\n```python\n  7 | a\n  8 | \n  9 | c\n```\n"
-    assert content(quoted, 1) == (7, ["a", "", "c"])
-    assert content(" \n", 1) is None
-    assert content("Error: no such file", 1) is None
+    assert read_content(quoted, 1) == (7, ["a", "", "c"])
+    assert read_content(" \n", 1) is None
+    assert read_content("Error: no such file", 1) is None

@@ -13,7 +13,7 @@ from swarm_bench.core.errors import ModelFailed, NotAuthorized
 from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, Turn
 from swarm_bench.core.status import Cause
 from swarm_bench.models.rehearsal.faults import FAULTS, SLOW_SECONDS
-from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
+from swarm_bench.models.rehearsal.launch import Rehearsal, start_rehearsal
 from swarm_bench.models.servers.anthropic import anthropic_server
 from swarm_bench.models.servers.compatible import compatible_server
 from swarm_bench.models.servers.server import ATTEMPTS
@@ -42,7 +42,7 @@ ONCE = (
 @asynccontextmanager
 async def rehearsing(log: Path, *faults: str) -> AsyncIterator[Rehearsal]:
     environment = small_environment(os.environ)
-    async with started_rehearsal(environment, faults, log, secrets=()) as rehearsal:
+    async with start_rehearsal(environment, faults, log, secrets=()) as rehearsal:
         yield rehearsal
 
 

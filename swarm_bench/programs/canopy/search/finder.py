@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from swarm_bench.models.lexical.bm25 import Ranked, score_at
+from swarm_bench.models.lexical.bm25 import Ranked, score_position
 from swarm_bench.models.lexical.ranking import comes_later, is_code
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
@@ -125,7 +125,7 @@ class Finder:
         unranked = [file for file in files.values() if is_code(file.path)]
         texts = [file for file in files.values() if not is_code(file.path)]
         for position, file in enumerate(texts):
-            file.score = score_at(position)
+            file.score = score_position(position)
         for file in (all_files := [*texts, *code, *unranked]):
             file.is_later = comes_later(file.path, question)
         return sorted(all_files, key=lambda file: (file.is_later, -file.score))

@@ -46,7 +46,7 @@ def choose_tools(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
         is_known = role == "search"
         searches = is_known or _can_be_tried(origin[1], tool)
         if searches or role == "overview":
-            rank = (is_known, searches, tool_roles.worth(origin[1], tool))
+            rank = (is_known, searches, tool_roles.rate_tool(origin[1], tool))
             if origin[0] not in best or rank > best[origin[0]][0]:
                 best[origin[0]] = (rank, tool)
     return [tool for _, tool in best.values()]
@@ -58,8 +58,8 @@ def _can_be_tried(name: str, tool: ToolSpec) -> bool:
     query = tool_roles.query(tool)
     if query is None or not tool_roles.searches(name):
         return False
-    unknown = set(tool_roles.required(tool)) - set(
-        tool_roles.with_required(tool, {query: ""}, None)
+    unknown = set(tool_roles.list_required(tool)) - set(
+        tool_roles.complete_arguments(tool, {query: ""}, None)
     )
     return not any(map(tool_roles.is_path, unknown))
 
@@ -98,7 +98,7 @@ def fill_arguments(
     tool: ToolSpec, terms: Sequence[Term], workspace: str | None
 ) -> dict[str, object]:
     """Fill in a search for the terms, or a look at the overview."""
-    values = tool_roles.with_required(tool, {}, workspace)
+    values = tool_roles.complete_arguments(tool, {}, workspace)
     if tool_roles.query(tool):
         values = tool_roles.search_arguments(tool, terms, workspace)
     return tool_kinds.fill_required(tool, values, _DOING)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.tool_roles import argument, name_parts, properties, required
+from swarm_bench.models.tool_roles import find_argument, list_required, name_parts, properties
 from swarm_bench.programs.rehearsal.thinking.schema_answer import build_smallest
 
 PATTERN = ("pattern", "regex", "regexp", "query", "search")
@@ -58,7 +58,10 @@ def fill_required(
     call is for."""
     completed = dict(arguments)
     # A model that is offered a description gives one, required or not.
-    for name in [*required(tool), *(["description"] if "description" in properties(tool) else [])]:
+    for name in [
+        *list_required(tool),
+        *(["description"] if "description" in properties(tool) else []),
+    ]:
         if name in completed:
             continue
         schema = properties(tool).get(name)
@@ -78,7 +81,7 @@ def _best(
         tool
         for tool in tools
         if server_and_tool(tool.name, tools) is None
-        and argument(tool, arguments)
+        and find_argument(tool, arguments)
         and fits(tool, name_parts(tool.name))
     ]
     return min(fitting, key=lambda tool: len(tool.name), default=None)

@@ -88,7 +88,7 @@ class Toolbox:
         wish = call.arguments
         mode = str(wish.get("output_mode"))
         arguments: dict[str, object] = {}
-        if name := tool_roles.argument(tool, PATTERN):
+        if name := tool_roles.find_argument(tool, PATTERN):
             arguments[name] = shell.plain(str(wish["pattern"]))
         if mode in _modes(tool):
             arguments["output_mode"] = mode
@@ -96,10 +96,12 @@ class Toolbox:
         if path := wish.get("path"):
             restriction = self._restrict_to_file(tool, str(path))
             limit = (
-                limit * _SAME_NAME if tool_roles.argument(tool, INCLUDE) in restriction else limit
+                limit * _SAME_NAME
+                if tool_roles.find_argument(tool, INCLUDE) in restriction
+                else limit
             )
             arguments |= restriction
-        if name := tool_roles.argument(tool, _LIMITS):
+        if name := tool_roles.find_argument(tool, _LIMITS):
             arguments[name] = _COUNT_LIMIT if mode == "count" else limit
         properties = tool_roles.properties(tool)
         arguments |= {"-n": True} if "-n" in properties and mode == "content" else {}
@@ -109,7 +111,10 @@ class Toolbox:
     def _restrict_to_file(self, tool: ToolSpec, path: str) -> dict[str, object]:
         """Restrict a search to one file. Some programs search folders only, whatever their schema
         says."""
-        folder, include = tool_roles.argument(tool, FOLDER), tool_roles.argument(tool, INCLUDE)
+        folder, include = (
+            tool_roles.find_argument(tool, FOLDER),
+            tool_roles.find_argument(tool, INCLUDE),
+        )
         parent, name = str(PurePosixPath(path).parent), PurePosixPath(path).name
         if not folder:
             return {include: path} if include else {}
@@ -120,14 +125,14 @@ class Toolbox:
         return arguments if parent == "." else {folder: parent, **arguments}
 
     def _find(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
-        name = tool_roles.argument(tool, ("pattern", "glob", "glob_pattern")) or "pattern"
+        name = tool_roles.find_argument(tool, ("pattern", "glob", "glob_pattern")) or "pattern"
         arguments: dict[str, object] = {name: call.arguments["pattern"]}
         if "case_sensitive" in tool_roles.properties(tool):
             arguments["case_sensitive"] = True
         return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Glob"])
 
     def _read(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
-        name = tool_roles.argument(tool, FILE) or "path"
+        name = tool_roles.find_argument(tool, FILE) or "path"
         first, limit = call.arguments.get("offset", 1), call.arguments.get("limit", 200)
         properties = tool_roles.properties(tool)
         arguments: dict[str, object] = {
@@ -142,7 +147,7 @@ class Toolbox:
 
     def _run(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
         line = shell.command(call.name, call.arguments)
-        name = tool_roles.argument(tool, tool_kinds.COMMAND) or "command"
+        name = tool_roles.find_argument(tool, tool_kinds.COMMAND) or "command"
         schema = tool_roles.properties(tool)[name]
         takes_list = isinstance(schema, Mapping) and schema.get("type") == "array"
         arguments: dict[str, object] = {name: ["bash", "-lc", line] if takes_list else line}
