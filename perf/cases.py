@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from swarm_bench.analysis.cases.pooled import pooled
+from swarm_bench.analysis.cases.pooled import pool
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.core.metric import Metric, Style
@@ -49,7 +49,7 @@ def figure() -> None:
         key="share", title="Share", unit="0 to 1", style=Style.FRACTION, definition="Of all.",
         relative=False, counts=lambda record: record, of_counts=lambda sums: sums[0] / sum(sums),
     )  # fmt: skip
-    values = pooled(metric, [counts])
+    values = pool(metric, [counts])
     assert Effect(differences=tuple(value for (value,) in values.values())).interval()
 
 

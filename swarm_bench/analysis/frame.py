@@ -27,37 +27,39 @@ class Observation(NamedTuple):
 Frame = list[Observation]
 
 
-def frame(trials: Iterable[RecordView], metric: Metric, read: ReadTrial | None = None) -> Frame:
+def make_frame(
+    trials: Iterable[RecordView], metric: Metric, read: ReadTrial | None = None
+) -> Frame:
     """Make a row for each trial; `read` where the figure depends on more than the trial."""
-    read, key = _reader(metric, read), metric.key
+    read, key = _find_reader(metric, read), metric.key
     return [
         Observation(trial.arm, trial.case, trial.run, key, read(trial), trial.number)
         for trial in trials
     ]
 
 
-def figures_by_case(
+def group_figures(
     trials: Iterable[RecordView], metric: Metric, read: ReadTrial | None = None
 ) -> dict[str, list[float]]:
-    """Group the values by case, as `by_case` does, without the rows: nothing of a large session
-    is asked more often."""
-    read = _reader(metric, read)
-    return _grouped((trial.case, read(trial)) for trial in trials)
+    """Group the values by case, as `group_by_case` does, without the rows: nothing of a large
+    session is asked more often."""
+    read = _find_reader(metric, read)
+    return _group((trial.case, read(trial)) for trial in trials)
 
 
-def _reader(metric: Metric, read: ReadTrial | None) -> ReadTrial:
+def _find_reader(metric: Metric, read: ReadTrial | None) -> ReadTrial:
     read = read or metric.read
     if read is None:
         raise ValueError(f"{metric.key} is not read from trials")
     return read
 
 
-def by_case(rows: Frame) -> dict[str, list[float]]:
+def group_by_case(rows: Frame) -> dict[str, list[float]]:
     """Group the values by case; a row without a value is in none."""
-    return _grouped((row.case, row.value) for row in rows)
+    return _group((row.case, row.value) for row in rows)
 
 
-def _grouped(pairs: Iterable[tuple[str, float | None]]) -> dict[str, list[float]]:
+def _group(pairs: Iterable[tuple[str, float | None]]) -> dict[str, list[float]]:
     cases: dict[str, list[float]] = defaultdict(list)
     for case, value in pairs:
         if value is not None:

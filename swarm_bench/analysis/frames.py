@@ -32,11 +32,11 @@ class LoadedSession:
     def __repr__(self) -> str:
         """Say how much there is, since a notebook shows a session by it."""
         sizes = (("trials", self.trials), ("figures", self.figures), ("swarms", self.swarms))
-        listed = ", ".join(f"{name} ({len(frame):,})" for name, frame in sizes)
-        return f"<LoadedSession: {listed}, columns, experiment>"
+        sizes_text = ", ".join(f"{name} ({len(frame):,})" for name, frame in sizes)
+        return f"<LoadedSession: {sizes_text}, columns, experiment>"
 
 
-def framed(table: TrialsTable) -> LoadedSession:
+def make_frames(table: TrialsTable) -> LoadedSession:
     """Make the frames of a session. Raises `UsageError` without pandas."""
     try:
         import pandas
@@ -56,14 +56,14 @@ def framed(table: TrialsTable) -> LoadedSession:
     )
     return LoadedSession(
         trials=trials,
-        figures=_figures(table, trials),
+        figures=_make_figures(table, trials),
         swarms=pandas.json_normalize([dict(swarm) for swarm in table.swarms]),
         columns=columns,
         experiment=table.experiment,
     )
 
 
-def _figures(table: TrialsTable, trials: "DataFrame") -> "DataFrame":
+def _make_figures(table: TrialsTable, trials: "DataFrame") -> "DataFrame":
     figures = {column.name: column.unit for column in table.columns if column.is_metric}
     long = trials.astype(dict.fromkeys(figures, "Float64")).melt(
         id_vars=["arm", "case", "run", "number"],

@@ -1,15 +1,15 @@
 """The kinds of sessions whose trials are pairs of an arm and a case."""
 
 from swarm_bench.analysis.cases import answered, caveats
-from swarm_bench.analysis.cases.model_summary import model_document
+from swarm_bench.analysis.cases.model_summary import make_model_document
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_document
-from swarm_bench.analysis.cases.verdicts import case_answers
+from swarm_bench.analysis.cases.summary import make_case_document
+from swarm_bench.analysis.cases.verdicts import answer_cases
 from swarm_bench.analysis.retrieve import caveats as of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.retrieve.headline import headline
-from swarm_bench.analysis.retrieve.summary import document
+from swarm_bench.analysis.retrieve.headline import make_headline
+from swarm_bench.analysis.retrieve.summary import make_document
 from swarm_bench.core.report.document import Answer, Document
 
 
@@ -20,11 +20,11 @@ class ComparedArms(CaseSession):
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        return tuple(case_answers(self))
+        return tuple(answer_cases(self))
 
     @property
     def document(self) -> Document:
-        return case_document(self)
+        return make_case_document(self)
 
 
 class ComparedModels(ModelSession):
@@ -34,11 +34,11 @@ class ComparedModels(ModelSession):
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        return tuple(case_answers(self))
+        return tuple(answer_cases(self))
 
     @property
     def document(self) -> Document:
-        return model_document(self)
+        return make_model_document(self)
 
 
 class ComparedSearches(Answers):
@@ -48,8 +48,8 @@ class ComparedSearches(Answers):
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        return tuple(headline(self))
+        return tuple(make_headline(self))
 
     @property
     def document(self) -> Document:
-        return document(self)
+        return make_document(self)

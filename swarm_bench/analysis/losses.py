@@ -3,9 +3,9 @@ benchmarks, verdicts, limits and differences."""
 
 from collections.abc import Mapping
 
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.wording import join, quantify
 
-_TELLING = 0.1
+_LEAST_DIFFERENCE = 0.1
 """By how much the shares of two arms have to differ: what is lost beyond that could make up a
 difference of the same size."""
 _FEWEST = 2
@@ -14,31 +14,36 @@ Part = tuple[int, int]
 """How many trials, and of how many."""
 
 
-def differ(own: Part, other: Part) -> bool:
+def differ(share: Part, other_share: Part) -> bool:
     """Tell whether so much more is missing of one side that it could turn a comparison."""
-    (some, of_all), (others, of_others) = own, other
-    if not of_all or not of_others or max(some, others) < _FEWEST:
+    (count, of_all), (other_count, of_others) = share, other_share
+    if not of_all or not of_others or max(count, other_count) < _FEWEST:
         return False
-    return round(abs(some / of_all - others / of_others), 9) >= _TELLING
+    return round(abs(count / of_all - other_count / of_others), 9) >= _LEAST_DIFFERENCE
 
 
-def omitted(sides: Mapping[str, Part]) -> str:
+def describe_omitted(sides: Mapping[str, Part]) -> str:
     """Say `3 of 60 trials of qwen and 0 of 60 of reference are not in these figures`; empty where
     all are."""
     if not any(number for number, _ in sides.values()):
         return ""
-    (first, (number, planned)), *others = sides.items()
-    shares = [f"{number} of {amount(planned, 'trial')} of {first}"]
-    shares += [f"{some} of {of_all} of {name}" for name, (some, of_all) in others]
-    return f"{joined(shares)} {'is' if number == 1 and not others else 'are'} not in these figures"
+    (first, (number, planned)), *other_sides = sides.items()
+    shares = [f"{number} of {quantify(planned, 'trial')} of {first}"]
+    shares += [f"{count} of {of_all} of {name}" for name, (count, of_all) in other_sides]
+    return (
+        f"{join(shares)} {'is' if number == 1 and not other_sides else 'are'} not in these figures"
+    )
 
 
-def doubt(sides: Mapping[str, Part]) -> str:
+def explain_doubt(sides: Mapping[str, Part]) -> str:
     """Say why nothing can be concluded from a figure of two sides that omits more trials of the
     first or the second one, or from that of a single side; empty where it can."""
-    own, *others = sides.values()
-    if not differ(own, others[0] if others else (0, 1)):
+    share, *other_shares = sides.values()
+    if not differ(share, other_shares[0] if other_shares else (0, 1)):
         return ""
-    if others:
-        return f"{omitted(sides)}, so one of the two may have been compared on its easier trials"
-    return f"{omitted(sides)}, and they may be the harder ones"
+    if other_shares:
+        return (
+            f"{describe_omitted(sides)}, so one of the two may have been compared on its easier "
+            f"trials"
+        )
+    return f"{describe_omitted(sides)}, and they may be the harder ones"

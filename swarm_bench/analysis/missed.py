@@ -3,22 +3,22 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.document import Bullets, Section, Span, Text
 from swarm_bench.core.report.report import Missed
 
-_MOST_PAIRS = 12
-_MOST_TASKS = 30
+_MAX_PAIRS = 12
+_MAX_TASKS = 30
 _FIRST_TASKS = 3
 _TITLE = "Missed by one, found by another"
 _LONGEST = 60
 """Characters of a title."""
 
 
-def missed(
+def find_missed(
     figures: Mapping[str, Mapping[str, Sequence[float]]],
     titles: Mapping[str, str],
-    where: str = "",
+    phrase: str = "",
 ) -> Iterator[Missed]:
     """Yield what each arm missed of what each other one found; `figures` are by arm and task, from
     0 for nothing."""
@@ -26,43 +26,50 @@ def missed(
         arm: {task: fmean(values) for task, values in of_arm.items() if values}
         for arm, of_arm in figures.items()
     }
-    for arm, own in means.items():
-        for finder, others in means.items():
-            tasks = [task for task in titles if own.get(task) == 0 and others.get(task, 0) > 0]
+    for arm, arm_means in means.items():
+        for finder, finder_means in means.items():
+            tasks = [
+                task
+                for task in titles
+                if arm_means.get(task) == 0 and finder_means.get(task, 0) > 0
+            ]
             if tasks:
                 names = tuple(titles[task] for task in tasks)
-                yield Missed(arm=arm, finder=finder, tasks=names, where=where)
+                yield Missed(arm=arm, finder=finder, tasks=names, where=phrase)
 
 
-def missed_section(all_missed: Sequence[Missed]) -> Section | None:
+def make_missed_section(all_missed: Sequence[Missed]) -> Section | None:
     """Make the section that names the tasks; `None` where there are none."""
     if not all_missed:
         return None
-    items = tuple(_line(it, _MOST_TASKS) for it in all_missed[:_MOST_PAIRS])
-    omitted = max(0, len(all_missed) - _MOST_PAIRS)
+    items = tuple(_make_line(entry, _MAX_TASKS) for entry in all_missed[:_MAX_PAIRS])
+    omitted = max(0, len(all_missed) - _MAX_PAIRS)
     return Section(title=_TITLE, blocks=(Bullets(items=items, omitted=omitted),))
 
 
-def most_missed(all_missed: Collection[Missed], plain: Collection[str]) -> Text:
+def describe_most_missed(all_missed: Collection[Missed], plain: Collection[str]) -> Text:
     """Say what was missed most, by an arm that is not plain; empty where nothing was."""
-    by_tools = [it for it in all_missed if it.arm not in plain]
-    most = max(by_tools, key=lambda it: len(it.tasks), default=None)
-    return _line(most, _FIRST_TASKS) if most else ()
+    by_tools = [entry for entry in all_missed if entry.arm not in plain]
+    largest = max(by_tools, key=lambda entry: len(entry.tasks), default=None)
+    return _make_line(largest, _FIRST_TASKS) if largest else ()
 
 
-def _line(it: Missed, most: int) -> Text:
+def _make_line(entry: Missed, max_tasks: int) -> Text:
     """Say `Missed by a, found by b: 2 tasks (one; other)`."""
-    quoted = [it.tasks[:most], [f"{len(it.tasks) - most} more"] if len(it.tasks) > most else []]
-    names = "; ".join(_cut(name) for part in quoted for name in part)
-    tasks = amount(len(it.tasks), "task")
+    quoted = [
+        entry.tasks[:max_tasks],
+        [f"{len(entry.tasks) - max_tasks} more"] if len(entry.tasks) > max_tasks else [],
+    ]
+    names = "; ".join(_shorten(name) for part in quoted for name in part)
+    tasks = quantify(len(entry.tasks), "task")
     return (
         "Missed by ",
-        Span(text=it.arm, strong=True),
-        f", found by {it.finder}{f' {it.where}' if it.where else ''}: {tasks} (",
+        Span(text=entry.arm, strong=True),
+        f", found by {entry.finder}{f' {entry.where}' if entry.where else ''}: {tasks} (",
         Span(text=names),
         ").",
     )
 
 
-def _cut(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -22,11 +22,11 @@ def once(
 ) -> Callable[Concatenate[Session, Asked], Item]:
     """Let a session remember what a function of it gave: several parts of a report ask."""
 
-    def remembered(session: Session, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Item:
+    def remember(session: Session, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Item:
         key = (function, args, *kwargs.items())
         if key not in session.memory:
             session.memory[key] = function(session, *args, **kwargs)
         answer: Item = session.memory[key]
         return answer
 
-    return remembered
+    return remember

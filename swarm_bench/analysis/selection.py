@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, cycle, islice
 from typing import Any, TypeVar
 
-from swarm_bench.analysis.slices import Block, Slice, Trials, Weights, one_of_each_kind
+from swarm_bench.analysis.slices import Block, Slice, Trials, Weights, select_one_of_each_kind
 from swarm_bench.core.metric import KeyPart, Metrics
 from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
@@ -25,22 +25,22 @@ class Arm:
     all: Trials = ()
 
     @cached_property
-    def measured(self) -> Trials:
+    def measured_trials(self) -> Trials:
         """Those that the harness and the provider let run to their own end."""
         return tuple(trial for trial in self.all if not is_inconclusive(trial))
 
     @cached_property
-    def counted(self) -> Trials:
-        return tuple(trial for trial in self.measured if _is_clean(trial))
+    def counted_trials(self) -> Trials:
+        return tuple(trial for trial in self.measured_trials if _is_clean(trial))
 
     @cached_property
-    def uncounted(self) -> Trials:
-        there = set(map(id, self.counted))
-        return tuple(trial for trial in self.all if id(trial) not in there)
+    def uncounted_trials(self) -> Trials:
+        counted_ids = set(map(id, self.counted_trials))
+        return tuple(trial for trial in self.all if id(trial) not in counted_ids)
 
     @cached_property
-    def compared(self) -> Trials:
-        return tuple(trial for trial in self.counted if _is_result(trial))
+    def compared_trials(self) -> Trials:
+        return tuple(trial for trial in self.counted_trials if _is_result(trial))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class Selection:
     @cached_property
     def modes(self) -> tuple[str, ...]:
         """In the order of the experiment, then in that of their first record."""
-        recorded = (trial.mode for trial in self.data.trials)
-        return tuple(dict.fromkeys([*self.data.experiment.arms, *recorded]))
+        recorded_modes = (trial.mode for trial in self.data.trials)
+        return tuple(dict.fromkeys([*self.data.experiment.arms, *recorded_modes]))
 
     @cached_property
     def rehearsal(self) -> bool:
@@ -84,12 +84,12 @@ class Selection:
     @cached_property
     def various(self) -> Trials:
         """One trial of each kind, for what all of a kind have alike."""
-        return one_of_each_kind(self.trials)
+        return select_one_of_each_kind(self.trials)
 
     @cached_property
     def _various_attempts(self) -> Trials:
         none_again = len(self.trials) == len(self.data.trials)
-        return self.various if none_again else one_of_each_kind(self.data.trials)
+        return self.various if none_again else select_one_of_each_kind(self.data.trials)
 
     @cached_property
     def swarms(self) -> tuple[SwarmRecord, ...]:
@@ -97,10 +97,10 @@ class Selection:
         # Attempts can share their number when agents were added to the swarm.
         unique = {(s.swarm, s.attempt, s.agents, s.started_at): s for s in self.data.swarms}
         return tuple(
-            swarm for swarm in unique.values() if self.rerun_of(swarm) != len(swarm.agents)
+            swarm for swarm in unique.values() if self.count_reruns(swarm) != len(swarm.agents)
         )
 
-    def rerun_of(self, swarm: SwarmRecord) -> int:
+    def count_reruns(self, swarm: SwarmRecord) -> int:
         """Count the trials of the swarm that were set aside and run again; its counters have
         them."""
         attempts = self._attempts
@@ -118,7 +118,7 @@ class Selection:
         """Runs that have at least one record."""
         return len({trial.run for trial in self.trials})
 
-    def block_of(self, trial: TrialRecord) -> Block:
+    def find_block(self, trial: TrialRecord) -> Block:
         """Return its block; a whole run where nothing says who ran together."""
         return trial.run, self.block_of_agent.get(trial.agent, 0)
 
@@ -128,117 +128,120 @@ class Selection:
         blocks = self.data.experiment.agents_of_blocks
         return {agent: number for number, block in enumerate(blocks) for agent in block}
 
-    def arm(self, mode: str) -> Arm:
+    def get_arm(self, mode: str) -> Arm:
         return self._arms.get(mode, Arm())
 
-    def of(self, mode: str) -> Trials:
-        return self.arm(mode).all
+    def select(self, mode: str) -> Trials:
+        return self.get_arm(mode).all
 
-    def of_run(self, mode: str, run: int) -> Trials:
+    def select_run(self, mode: str, run: int) -> Trials:
         return self._by_run.get((mode, run), ())
 
-    def swarms_of(self, mode: str) -> tuple[SwarmRecord, ...]:
+    def select_swarms(self, mode: str) -> tuple[SwarmRecord, ...]:
         return self._swarms.get(mode, ())
 
-    def slices(self, mode: str) -> tuple[Slice, ...]:
+    def list_slices(self, mode: str) -> tuple[Slice, ...]:
         """Return the runs of the mode that have a trial in them."""
         return self._slices.get(mode, ())
 
     @cached_property
     def _arms(self) -> dict[str, Arm]:
-        by_mode = grouped(self.trials, lambda trial: trial.mode)
+        by_mode = group_by(self.trials, lambda trial: trial.mode)
         return {mode: Arm(trials) for mode, trials in by_mode.items()}
 
     @cached_property
     def _by_run(self) -> dict[tuple[str, int], Trials]:
-        return grouped(self.trials, lambda trial: (trial.mode, trial.run))
+        return group_by(self.trials, lambda trial: (trial.mode, trial.run))
 
     @cached_property
     def _swarms(self) -> dict[str, tuple[SwarmRecord, ...]]:
-        return grouped(self.swarms, lambda swarm: swarm.mode)
+        return group_by(self.swarms, lambda swarm: swarm.mode)
 
     @cached_property
     def _slices(self) -> dict[str, tuple[Slice, ...]]:
-        swarms = grouped(self.swarms, lambda swarm: (swarm.mode, swarm.run))
-        counted = chain.from_iterable(arm.counted for arm in self._arms.values())
-        trials = grouped(counted, lambda trial: (trial.mode, trial.run))
+        swarms = group_by(self.swarms, lambda swarm: (swarm.mode, swarm.run))
+        counted_trials = chain.from_iterable(arm.counted_trials for arm in self._arms.values())
+        trials = group_by(counted_trials, lambda trial: (trial.mode, trial.run))
         slices = [
             Slice(
                 mode=mode,
                 run=run,
                 trials=trials.get((mode, run), ()),
-                absent=max(self._per_run(mode), len(there)) - len(trials.get((mode, run), ())),
+                absent=max(self._count_per_run(mode), len(run_trials))
+                - len(trials.get((mode, run), ())),
                 swarms=swarms.get((mode, run), ()),
-                keyed=self.keyed,
-                asked=self._asked(mode),
-                with_part=self.with_part,
+                keyed_weights=self.keyed_weights,
+                run_tasks=self._list_run_tasks(mode),
+                tasks_by_part=self.tasks_by_part,
             )
-            for (mode, run), there in self._by_run.items()
+            for (mode, run), run_trials in self._by_run.items()
         ]
-        return grouped(slices, lambda part: part.mode)
+        return group_by(slices, lambda part: part.mode)
 
     @cached_property
-    def keyed(self) -> Weights:
+    def keyed_weights(self) -> Weights:
         """The tasks with an answer key, but for those that are done already: how much their keys
         name is less certain, so they stand apart. If there are no others, those."""
         tasks = self.keyed_tasks
-        chosen = [task for task in tasks if DONE_ALREADY not in task.tags] or tasks
-        return {task.id: task.weight for task in chosen}
+        weighted_tasks = [task for task in tasks if DONE_ALREADY not in task.tags] or tasks
+        return {task.id: task.weight for task in weighted_tasks}
 
     @cached_property
     def weights(self) -> Weights:
         """Those of all tasks, in means."""
         return {task.id: task.weight for task in self.data.experiment.tasks}
 
-    def _per_run(self, mode: str) -> int:
+    def _count_per_run(self, mode: str) -> int:
         return self.data.planned.get(mode, 0) // self.data.experiment.runs
 
     @cached_property
     def keyed_tasks(self) -> list[Task]:
         """All tasks with an answer key that an agent gets: those at the end may be for none."""
         experiment = self.data.experiment
-        recorded = {trial.task_key for trial in self.data.trials}
-        asked = recorded.union(task.id for task in experiment.tasks[: experiment.tasks_asked])
-        return [task for task in experiment.tasks if task.key and task.id in asked]
+        recorded_ids = {trial.task_key for trial in self.data.trials}
+        task_ids = recorded_ids.union(
+            task.id for task in experiment.tasks[: experiment.tasks_asked]
+        )
+        return [task for task in experiment.tasks if task.key and task.id in task_ids]
 
     @cached_property
-    def with_part(self) -> dict[KeyPart, frozenset[str]]:
+    def tasks_by_part(self) -> dict[KeyPart, frozenset[str]]:
         """The tasks by a part that their answer key has."""
         tasks = self.keyed_tasks
         parts: tuple[KeyPart, ...] = ("files", "symbols", "facts")
-        named = {
+        by_part = {
             part: frozenset(task.id for task in tasks if getattr(task.key, part)) for part in parts
         }
-        return {**named, "any": frozenset(task.id for task in tasks)}
+        return {**by_part, "any": frozenset(task.id for task in tasks)}
 
-    def _asked(self, mode: str) -> tuple[str, ...]:
+    def _list_run_tasks(self, mode: str) -> tuple[str, ...]:
         """Return the task of each trial of a run: agents share the tasks out in turn."""
         tasks = cycle(task.id for task in self.data.experiment.tasks)
-        return tuple(islice(tasks, self._per_run(mode)))
+        return tuple(islice(tasks, self._count_per_run(mode)))
 
     @cached_property
-    def _defined(self) -> Mapping[str, Mode]:
+    def _modes_by_name(self) -> Mapping[str, Mode]:
         return {mode.name: mode for mode in self.data.experiment.modes}
 
-    def probes(self, mode: str) -> frozenset[str]:
+    def find_probes(self, mode: str) -> frozenset[str]:
         """Return the counters that the mode is supposed to have."""
-        if mode in self._defined:
-            return frozenset(self._defined[mode].probes)
-        return frozenset(probe for swarm in self.swarms_of(mode) for probe in swarm.difference)
+        if mode in self._modes_by_name:
+            return frozenset(self._modes_by_name[mode].probes)
+        return frozenset(probe for swarm in self.select_swarms(mode) for probe in swarm.difference)
 
-    def servers(self, mode: str) -> tuple[str, ...]:
+    def list_servers(self, mode: str) -> tuple[str, ...]:
         """Name the mode's MCP servers; none where the session does not say."""
-        return tuple(self._defined[mode].servers) if mode in self._defined else ()
+        return tuple(self._modes_by_name[mode].servers) if mode in self._modes_by_name else ()
 
     def has_tool(self, mode: str) -> bool:
         """Tell whether the mode gives its agents a retrieval tool."""
-        return mode not in self._defined or bool(self._defined[mode].servers)
+        return mode not in self._modes_by_name or bool(self._modes_by_name[mode].servers)
 
     def is_placebo(self, mode: str) -> bool:
         """Tell whether the tools of the mode answer with irrelevant places on purpose."""
-        return mode in {control.name for control in self.controls("placebo").values()}
+        return mode in {control.name for control in self.find_controls("placebo").values()}
 
-    def controls(self, kind: ControlKind) -> dict[str, Mode]:
+    def find_controls(self, kind: ControlKind) -> dict[str, Mode]:
         """Return the controls of that kind by the mode that they control."""
         return {
             mode: control
@@ -248,7 +251,7 @@ class Selection:
         }
 
 
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
+def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
     groups: dict[Key, list[Item]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)

@@ -26,28 +26,30 @@ class Slice:
     absent: int
     """Trials that were planned and do not count, or have not been run."""
     swarms: tuple[SwarmRecord, ...]
-    keyed: Weights
+    keyed_weights: Weights
     """Tasks whose answers are judged by a key."""
-    asked: tuple[str, ...]
+    run_tasks: tuple[str, ...]
     """The task of each planned trial."""
-    with_part: Mapping[KeyPart, frozenset[str]]
+    tasks_by_part: Mapping[KeyPart, frozenset[str]]
     """Tasks by a part that their key has."""
 
-    def to_judge(self, part: KeyPart) -> int:
+    def count_to_judge(self, part: KeyPart) -> int:
         """How many trials of these tasks there are, or should be."""
-        tasks = self.with_part[part]
-        planned = sum(task in self.keyed and task in tasks for task in self.asked)
-        return max(len(self.judged(part)), planned)
+        tasks = self.tasks_by_part[part]
+        planned = sum(task in self.keyed_weights and task in tasks for task in self.run_tasks)
+        return max(len(self.select_judged(part)), planned)
 
-    def judged(self, part: KeyPart) -> Trials:
+    def select_judged(self, part: KeyPart) -> Trials:
         """Return those of these tasks whose key has the part."""
-        if part not in self._judged:
-            tasks = self.with_part[part] & self.keyed.keys()
-            self._judged[part] = tuple(trial for trial in self.trials if trial.task_key in tasks)
-        return self._judged[part]
+        if part not in self._judged_by_part:
+            tasks = self.tasks_by_part[part] & self.keyed_weights.keys()
+            self._judged_by_part[part] = tuple(
+                trial for trial in self.trials if trial.task_key in tasks
+            )
+        return self._judged_by_part[part]
 
     @cached_property
-    def _judged(self) -> dict[KeyPart, Trials]:
+    def _judged_by_part(self) -> dict[KeyPart, Trials]:
         return {}
 
 
@@ -58,6 +60,6 @@ _KIND = attrgetter(
 )
 
 
-def one_of_each_kind(trials: Iterable[TrialRecord]) -> Trials:
+def select_one_of_each_kind(trials: Iterable[TrialRecord]) -> Trials:
     """Select one trial of each kind: all of a kind have the same makers and sources of figures."""
     return tuple({_KIND(trial): trial for trial in trials}.values())

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 
-from swarm_bench.analysis.adherence.calls import tools
-from swarm_bench.analysis.adherence.uses import exercised
-from swarm_bench.analysis.comparison.compared import billed, of_headline
-from swarm_bench.analysis.comparison.controls import controls
+from swarm_bench.analysis.adherence.calls import make_tools_sheet
+from swarm_bench.analysis.adherence.uses import is_exercised
+from swarm_bench.analysis.comparison.compared import list_headline_metrics, select_billed
+from swarm_bench.analysis.comparison.controls import make_controls
 from swarm_bench.analysis.comparison.correctness import RECALL
-from swarm_bench.analysis.comparison.headline import headline
-from swarm_bench.analysis.comparison.judging import judging, matches
-from swarm_bench.analysis.comparison.legend import explained
-from swarm_bench.analysis.comparison.spent import spent_by_rules
-from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs, table_of
-from swarm_bench.analysis.missed import missed
-from swarm_bench.analysis.readings import all_by_task
-from swarm_bench.analysis.sections.head import banner, head, notes
-from swarm_bench.analysis.sections.overhead import overhead
-from swarm_bench.analysis.sections.rehearsal import rehearsed
-from swarm_bench.analysis.sections.warnings import gravest, warnings
+from swarm_bench.analysis.comparison.headline import make_headline
+from swarm_bench.analysis.comparison.judging import make_matches, sum_judgements
+from swarm_bench.analysis.comparison.legend import add_legend
+from swarm_bench.analysis.comparison.spent import compare_rule_spending
+from swarm_bench.analysis.metrics.aggregates import aggregate, make_metrics_table, reduce_runs
+from swarm_bench.analysis.missed import find_missed
+from swarm_bench.analysis.readings import group_all
+from swarm_bench.analysis.sections.head import make_head, write_banner, write_notes
+from swarm_bench.analysis.sections.overhead import make_overhead
+from swarm_bench.analysis.sections.rehearsal import describe_rehearsal
+from swarm_bench.analysis.sections.warnings import list_warnings, sort_warnings
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Missed, Report, Row, Table, TrialColumn
@@ -28,56 +28,58 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
     """Compute everything that a summary of the session says. Any session has one, an empty one
     too."""
     selection = Selection(data, metrics)
-    warned = warnings(selection)
-    answer = explained(selection, headline(selection))
+    warned = list_warnings(selection)
+    answer = add_legend(selection, make_headline(selection))
     report = Report(
-        title=_title(selection),
-        banner=banner(selection),
-        head=head(selection),
+        title=_choose_title(selection),
+        banner=write_banner(selection),
+        head=make_head(selection),
         warnings=warned,
-        gravest=gravest(selection, warned),
-        notes=notes(selection),
+        gravest=sort_warnings(selection, warned),
+        notes=write_notes(selection),
         modes=selection.modes,
         runs=selection.runs,
         headline=answer,
-        controls=controls(selection, answer, of_headline(selection)),
-        spent_by_rules=spent_by_rules(selection, answer),
-        tables=_tables(selection),
-        tools=tools(selection),
-        overhead=overhead(selection),
-        judging=judging(matches(selection), data.verdicts, next(iter(selection.modes), None)),
-        rehearsed=rehearsed(selection),
-        missed=tuple(_missed(selection)),
+        controls=make_controls(selection, answer, list_headline_metrics(selection)),
+        spent_by_rules=compare_rule_spending(selection, answer),
+        tables=_make_tables(selection),
+        tools=make_tools_sheet(selection),
+        overhead=make_overhead(selection),
+        judging=sum_judgements(
+            make_matches(selection), data.verdicts, next(iter(selection.modes), None)
+        ),
+        rehearsed=describe_rehearsal(selection),
+        missed=tuple(_find_missed(selection)),
         trials=selection.trials,
-        columns=_columns(selection),
+        columns=_list_columns(selection),
         titles={task.id: task.title for task in data.experiment.tasks},
-        measured=sum(len(selection.arm(mode).measured) for mode in selection.modes),
-        retrieval_exercised=exercised(selection),
+        measured=sum(len(selection.get_arm(mode).measured_trials) for mode in selection.modes),
+        retrieval_exercised=is_exercised(selection),
     )
     # What it remembers refers back to it: all records would wait for the collection of cycles.
     selection.memory.clear()
     return report
 
 
-def _title(selection: Selection) -> str:
+def _choose_title(selection: Selection) -> str:
     kind = "Rehearsal" if selection.rehearsal else "Summary"
     return f"{selection.data.experiment.design.title} {kind}"
 
 
-def _missed(selection: Selection) -> Iterator[Missed]:
+def _find_missed(selection: Selection) -> Iterator[Missed]:
     """Yield what modes missed of the keys that the headline is over."""
-    read = selection.metrics[RECALL].read if selection.keyed else None
+    read = selection.metrics[RECALL].read if selection.keyed_weights else None
     if read is None:
         return
     titles = {task.id: task.title or task.id for task in selection.keyed_tasks}
-    reference, *others = selection.modes
-    yield from missed(
-        {mode: all_by_task(selection, mode, read) for mode in (*others, reference)},
-        {task: title for task, title in titles.items() if task in selection.keyed},
+    reference, *other_modes = selection.modes
+    yield from find_missed(
+        {mode: group_all(selection, mode, read) for mode in (*other_modes, reference)},
+        {task: title for task, title in titles.items() if task in selection.keyed_weights},
     )
 
 
-def _columns(selection: Selection) -> tuple[TrialColumn, ...]:
+def _list_columns(selection: Selection) -> tuple[TrialColumn, ...]:
     metrics = selection.metrics
     return tuple(
         TrialColumn(
@@ -86,17 +88,20 @@ def _columns(selection: Selection) -> tuple[TrialColumn, ...]:
             read=metric.read,
             beside=metrics[column.beside].read if column.beside else None,
         )
-        for metric in billed(metrics, selection)
-        if (column := metric.column) and metric.read and (selection.keyed or not metric.keyed)
+        for metric in select_billed(metrics, selection)
+        if (column := metric.column)
+        and metric.read
+        and (selection.keyed_weights or not metric.keyed)
     )
 
 
-def _tables(selection: Selection) -> tuple[Table, ...]:
-    listed = {
-        title: billed(of_table, selection) for title, of_table in selection.metrics.tables.items()
+def _make_tables(selection: Selection) -> tuple[Table, ...]:
+    billed_tables = {
+        title: select_billed(of_table, selection)
+        for title, of_table in selection.metrics.tables.items()
     }
-    metrics = [metric for of_table in listed.values() for metric in of_table]
-    modes = [_figures(metrics, selection, mode) for mode in selection.modes]
+    metrics = [metric for of_table in billed_tables.values() for metric in of_table]
+    modes = [_compute_figures(metrics, selection, mode) for mode in selection.modes]
     estimated = any(trial.cost_estimated for trial in selection.various)
     rows = {
         metric.key: Row(
@@ -107,26 +112,31 @@ def _tables(selection: Selection) -> tuple[Table, ...]:
         for metric in metrics
     }
     tables = (
-        table_of(title, [rows[metric.key] for metric in of_table])
-        for title, of_table in listed.items()
+        make_metrics_table(title, [rows[metric.key] for metric in of_table])
+        for title, of_table in billed_tables.items()
     )
     return tuple(table for table in tables if table.rows or table.unknown)
 
 
-def _figures(metrics: Iterable[Metric], selection: Selection, mode: str) -> dict[str, Figure]:
+def _compute_figures(
+    metrics: Iterable[Metric], selection: Selection, mode: str
+) -> dict[str, Figure]:
     """Compute the figures that apply to the mode, by key. Of each run all are computed at once, as
     long as its records are in the processor's cache."""
     applying = [metric for metric in metrics if _applies(metric, selection, mode)]
-    runs = [[aggregate(metric, part) for metric in applying] for part in selection.slices(mode)]
+    runs = [
+        [aggregate(metric, part) for metric in applying] for part in selection.list_slices(mode)
+    ]
     return {
-        metric.key: over_runs(run[number] for run in runs) for number, metric in enumerate(applying)
+        metric.key: reduce_runs(run[number] for run in runs)
+        for number, metric in enumerate(applying)
     }
 
 
 def _applies(metric: Metric, selection: Selection, mode: str) -> bool:
     return not (
-        (metric.probe and metric.probe not in selection.probes(mode))
+        (metric.probe and metric.probe not in selection.find_probes(mode))
         or (metric.rehearsal_only and not selection.rehearsal)
         or (metric.tool_only and not selection.has_tool(mode))
-        or (metric.keyed and not selection.keyed)
+        or (metric.keyed and not selection.keyed_weights)
     )

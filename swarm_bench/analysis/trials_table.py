@@ -7,11 +7,16 @@ from functools import partial
 from typing import Literal
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.verdicts import primary_metric
-from swarm_bench.analysis.caveats.barred import barred_by
-from swarm_bench.analysis.caveats.kinds import caveats
-from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, planned_tasks, trials_of
-from swarm_bench.analysis.comparison.quality import judged_by
+from swarm_bench.analysis.cases.verdicts import find_primary_metric
+from swarm_bench.analysis.caveats.barred import explain_no_verdict
+from swarm_bench.analysis.caveats.kinds import list_caveats
+from swarm_bench.analysis.comparison.pairs import (
+    SUCCESS,
+    pair_metric,
+    select_planned_tasks,
+    select_trials,
+)
+from swarm_bench.analysis.comparison.quality import find_quality_metric
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.core.metric import Better, Metric, Metrics, ReadTrial
 from swarm_bench.core.report.standing import Caveat
@@ -67,67 +72,67 @@ class _Judging:
     in_verdict: Collection[int]
     """The trials that are in the figure of the verdict, by their identity."""
     weights: Mapping[str, float]
-    about: Mapping[str, tuple[str | None, str | None]]
+    labels: Mapping[str, tuple[str | None, str | None]]
     """By case, its tags and its part."""
 
-    def entries(self, trial: RecordView) -> tuple[Entry, ...]:
+    def list_entries(self, trial: RecordView) -> tuple[Entry, ...]:
         """Return those of a trial in the last columns of every benchmark."""
         score = self.read(trial)
         return (
-            *self.about.get(trial.case, (None, None)),
+            *self.labels.get(trial.case, (None, None)),
             self.weights.get(trial.case, 1.0),
             id(trial) in self.in_verdict,
             score if score is None else float(score),
         )
 
     @property
-    def scored(self) -> Scored | None:
+    def score_scale(self) -> Scored | None:
         """What the score is."""
         if self.score is None:
             return None
         return Scored(title=self.score.title, full=float(self.score.better is Better.HIGHER))
 
 
-def swarm_table(selection: Selection) -> TrialsTable:
+def make_swarm_table(selection: Selection) -> TrialsTable:
     """Make the table of a session of swarms. Of a trial that was run again it has the last
     attempt."""
-    experiment, metrics = selection.data.experiment, _of_trials(selection.metrics)
-    judged = ((trial, counts(trial), compares(trial)) for trial in selection.trials)
-    judging = _of_swarms(selection)
+    experiment, metrics = selection.data.experiment, _list_trial_metrics(selection.metrics)
+    rated_trials = ((trial, counts(trial), compares(trial)) for trial in selection.trials)
+    judging = _judge_swarms(selection)
     return TrialsTable(
-        columns=_columns(metrics),
-        rows=_rows(judged, metrics, judging),
+        columns=_make_columns(metrics),
+        rows=_make_rows(rated_trials, metrics, judging),
         experiment=None if experiment.origin else experiment.model_dump(mode="json"),
-        caveats={mode: _caveats(selection, mode) for mode in selection.modes},
-        scored=judging.scored,
+        caveats={mode: _list_caveats(selection, mode) for mode in selection.modes},
+        scored=judging.score_scale,
         swarms=tuple(swarm.model_dump(mode="json") for swarm in selection.swarms),
     )
 
 
-def case_table(session: CaseSession) -> TrialsTable:
+def make_case_table(session: CaseSession) -> TrialsTable:
     """Make the table of a session whose trials are pairs of an arm and a case."""
-    metrics = (*_of_trials(session.metrics), *_counts(session))
-    judged = (
+    metrics = (*_list_trial_metrics(session.metrics), *_make_count_metrics(session))
+    rated_trials = (
         (trial, trial.conclusive, trial.conclusive and trial.status is not Status.AGENT_FAILED)
         for trial in session.records
     )
-    judging = _of_cases(session)
+    judging = _judge_cases(session)
     return TrialsTable(
-        columns=_columns(metrics),
-        rows=_rows(judged, metrics, judging),
+        columns=_make_columns(metrics),
+        rows=_make_rows(rated_trials, metrics, judging),
         experiment=session.experiment.model_dump(mode="json"),
         caveats={arm: session.caveats(arm) for arm in session.experiment.arms},
-        scored=judging.scored,
+        scored=judging.score_scale,
     )
 
 
-def _of_swarms(selection: Selection) -> _Judging:
+def _judge_swarms(selection: Selection) -> _Judging:
     """Judge by what is found, or by success where nobody knows what is right."""
-    metric = judged_by(selection) or selection.metrics[SUCCESS]
-    reference, *others = selection.modes or ("",)
-    over = {mode: set(compared(selection, mode, metric).pairs.cases) for mode in others}
-    asked = set(planned_tasks(selection, metric).ids)
-    over[reference] = set().union(*over.values()) if others else asked
+    metric = find_quality_metric(selection) or selection.metrics[SUCCESS]
+    reference, *other_modes = selection.modes or ("",)
+    over = {mode: set(pair_metric(selection, mode, metric).pairs.cases) for mode in other_modes}
+    task_ids = set(select_planned_tasks(selection, metric).ids)
+    over[reference] = set().union(*over.values()) if other_modes else task_ids
     assert metric.read
     return _Judging(
         score=metric,
@@ -135,31 +140,36 @@ def _of_swarms(selection: Selection) -> _Judging:
         in_verdict={
             id(trial)
             for mode in selection.modes
-            for trial in trials_of(selection, mode, metric)
+            for trial in select_trials(selection, mode, metric)
             if trial.task_key in over[mode] and metric.read(trial) is not None
         },
         weights=selection.weights,
-        about={task.id: (_tags(task), None) for task in selection.data.experiment.tasks},
+        labels={task.id: (_join_tags(task), None) for task in selection.data.experiment.tasks},
     )
 
 
-def _of_cases(session: CaseSession) -> _Judging:
+def _judge_cases(session: CaseSession) -> _Judging:
     """Judge by what the verdict is on, or by another share where that is none."""
-    primary = primary_metric(session)
-    metrics = [*([primary] if primary else []), *(it for it in session.metrics if it.compared)]
+    primary = find_primary_metric(session)
+    metrics = [
+        *([primary] if primary else []),
+        *(metric for metric in session.metrics if metric.compared),
+    ]
     score = next(filter(_is_score, metrics), None)
     cases = [case.id for case in session.experiment.cases]
-    own = list(_in_verdict(session, primary)) if primary else []
+    verdict_records = list(_list_verdict_trials(session, primary)) if primary else []
     return _Judging(
         score=score,
-        read=_reader(session, score) if score else lambda _: None,
-        in_verdict=set(map(id, own)),
-        weights=_weights(session, primary, dict.fromkeys(it.case for it in own)),
-        about={case: (session.tags_of(case), session.part_of.get(case)) for case in cases},
+        read=_make_reader(session, score) if score else lambda _: None,
+        in_verdict=set(map(id, verdict_records)),
+        weights=_find_weights(
+            session, primary, dict.fromkeys(record.case for record in verdict_records)
+        ),
+        labels={case: (session.find_tags(case), session.parts_by_case.get(case)) for case in cases},
     )
 
 
-def _tags(task: Task) -> str | None:
+def _join_tags(task: Task) -> str | None:
     return ", ".join(task.tags) or None
 
 
@@ -168,56 +178,56 @@ def _is_score(metric: Metric) -> bool:
     return metric.is_share and metric.better is not None and not metric.relative
 
 
-def _in_verdict(session: CaseSession, metric: Metric) -> Iterator[CaseRecord]:
+def _list_verdict_trials(session: CaseSession, metric: Metric) -> Iterator[CaseRecord]:
     """Yield the trials of cases in which an arm is compared, and those of an arm that is compared
     with none."""
     over = defaultdict[str, set[str]](set)
     for side in session.references.items():
         for arm in side:
-            over[arm].update(session.pairs(*side, metric).cases)
-    read = _reader(session, metric)
+            over[arm].update(session.pair_arms(*side, metric).cases)
+    read = _make_reader(session, metric)
     for arm in session.experiment.arms:
         cases = over.get(arm) or session.figures(arm, metric).keys()
-        for record in session.counted(arm, metric):
+        for record in session.select_counted(arm, metric):
             if record.case in cases and read(record) is not None:
                 yield record
 
 
-def _reader(session: CaseSession, metric: Metric) -> ReadTrial:
+def _make_reader(session: CaseSession, metric: Metric) -> ReadTrial:
     """Return what reads the figure of a trial alone, also of one that is made of counts."""
     if metric.of_counts is None:
         assert metric.read
         return metric.read
-    by_trial = session.counts(metric).by_trial
-    made = Guarded(metric.of_counts, share=metric.is_share)
-    return lambda it: made(by_trial[it.trial]) if it.trial in by_trial else None
+    by_trial = session.count_metric(metric).by_trial
+    compute = Guarded(metric.of_counts, share=metric.is_share)
+    return lambda record: compute(by_trial[record.trial]) if record.trial in by_trial else None
 
 
-def _weights(
+def _find_weights(
     session: CaseSession, metric: Metric | None, cases: Collection[str]
 ) -> Mapping[str, float]:
     """Return the weights of cases in the figure."""
-    asked = session.asked(metric) if metric else session.cases
-    own = asked.weights_of(cases) if asked.by_group else ()
-    return dict(zip(cases, own, strict=True)) if own else asked.weights
+    metric_cases = session.select_cases(metric) if metric else session.cases
+    case_weights = metric_cases.list_weights(cases) if metric_cases.by_group else ()
+    return dict(zip(cases, case_weights, strict=True)) if case_weights else metric_cases.weights
 
 
-def _caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
+def _list_caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
     """Collect the caveats of a mode, and why there is no verdict on it."""
-    barred = barred_by(selection, mode)
-    bar = [Caveat(qualification=barred.removesuffix("."), is_void=True)] if barred else []
-    return (*bar, *caveats(selection, mode))
+    explanation = explain_no_verdict(selection, mode)
+    bar = [Caveat(qualification=explanation.removesuffix("."), is_void=True)] if explanation else []
+    return (*bar, *list_caveats(selection, mode))
 
 
-def _of_trials(metrics: Metrics) -> tuple[Metric, ...]:
-    return tuple(it for it in metrics if it.read and it.of_case is None)
+def _list_trial_metrics(metrics: Metrics) -> tuple[Metric, ...]:
+    return tuple(metric for metric in metrics if metric.read and metric.of_case is None)
 
 
-def _counts(session: CaseSession) -> Iterator[Metric]:
+def _make_count_metrics(session: CaseSession) -> Iterator[Metric]:
     """Yield a metric for each number of which sums make a figure of many trials."""
     for metric in session.metrics:
         if metric.counts:
-            by_trial = session.counts(metric).by_trial
+            by_trial = session.count_metric(metric).by_trial
             for at in range(max(map(len, by_trial.values()), default=0)):
                 yield replace(
                     metric,
@@ -225,20 +235,22 @@ def _counts(session: CaseSession) -> Iterator[Metric]:
                     title=f"{metric.title}, count {at + 1}",
                     unit="count",
                     definition=f"Count {at + 1} of those that are added for: {metric.definition}",
-                    read=partial(_count, by_trial, at),
+                    read=partial(_read_count, by_trial, at),
                 )
 
 
-def _count(by_trial: Mapping[str, Sequence[float]], at: int, trial: RecordView) -> float | None:
+def _read_count(
+    by_trial: Mapping[str, Sequence[float]], at: int, trial: RecordView
+) -> float | None:
     numbers = by_trial.get(trial.trial or "")
     return None if numbers is None else numbers[at]
 
 
-def _columns(metrics: Iterable[Metric]) -> tuple[TableColumn, ...]:
-    taken = {column.name for column in COMMON}
-    own = (
+def _make_columns(metrics: Iterable[Metric]) -> tuple[TableColumn, ...]:
+    common_names = {column.name for column in COMMON}
+    metric_columns = (
         TableColumn(
-            name=f"metric.{metric.key}" if metric.key in taken else metric.key,
+            name=f"metric.{metric.key}" if metric.key in common_names else metric.key,
             unit=metric.unit,
             definition=metric.definition,
             is_metric=True,
@@ -246,27 +258,27 @@ def _columns(metrics: Iterable[Metric]) -> tuple[TableColumn, ...]:
         )
         for metric in metrics
     )
-    return (*COMMON, *own)
+    return (*COMMON, *metric_columns)
 
 
-def _rows(
-    judged: Iterable[tuple[RecordView, bool, bool]],
+def _make_rows(
+    rated_trials: Iterable[tuple[RecordView, bool, bool]],
     metrics: tuple[Metric, ...],
     judging: _Judging,
 ) -> Iterator[tuple[Entry, ...]]:
-    for trial, counted, in_ratios in judged:
-        started, ended = trial.started_at, trial.ended_at
+    for trial, is_counted, in_ratios in rated_trials:
+        start, end = trial.started_at, trial.ended_at
         yield (
             *(trial.arm, trial.case, trial.run, trial.number, trial.trial, trial.attempt),
             *(trial.status, trial.cause, trial.detail),
-            started.isoformat() if started else None,
-            ended.isoformat() if ended else None,
-            *(counted, in_ratios),
-            *judging.entries(trial),
-            *(_figure(metric, trial) for metric in metrics),
+            start.isoformat() if start else None,
+            end.isoformat() if end else None,
+            *(is_counted, in_ratios),
+            *judging.list_entries(trial),
+            *(_read_figure(metric, trial) for metric in metrics),
         )
 
 
-def _figure(metric: Metric, trial: RecordView) -> Entry:
+def _read_figure(metric: Metric, trial: RecordView) -> Entry:
     value = metric.read(trial) if metric.read else None
     return value if value is None or metric.unit != "true or false" else bool(value)

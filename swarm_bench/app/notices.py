@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.session.experiment import Experiment, Repository
 from swarm_bench.models.own_prices import read_prices
@@ -55,7 +55,7 @@ def tell_prices(experiment: Experiment, emit: Emit) -> None:
     ]
     if models:
         prices = "price of {} is another" if len(models) == 1 else "prices of {} are others"
-        changed = prices.format(joined(models))
+        changed = prices.format(join(models))
         message = f"the {changed} now than when the session began, which keeps its own"
         emit(WarningRaised(message=message))
 
@@ -67,12 +67,12 @@ def explain_waiting(experiment: Experiment) -> list[str]:
     sentences = []
     if agents == room_at_once() < experiment.agents_per_swarm:
         sentences.append(
-            f"of {amount(experiment.agents_per_swarm, 'agent')} {agents} run at once, for more "
+            f"of {quantify(experiment.agents_per_swarm, 'agent')} {agents} run at once, for more "
             "have no room below the hard limit of open files (ulimit -Hn)"
         )
     if experiment.agent.name == LOCAL_AGENT and agents > processors:
         sentences.append(
-            f"{agents} agents share {amount(processors, 'processor')}, so times include waiting; "
+            f"{agents} agents share {quantify(processors, 'processor')}, so times include waiting; "
             f"--concurrency {processors} avoids that"
         )
     return sentences

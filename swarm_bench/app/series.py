@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.planning.sizes import describe_sizes, together
+from swarm_bench.analysis.planning.sizes import describe_sizes, describe_together
 from swarm_bench.app.result import ComparisonResult, format_continue_command
 from swarm_bench.app.running import agents
 from swarm_bench.app.running.agents import AgentCall
@@ -115,7 +115,7 @@ def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> s
         size: agents.plan_session(_resolve_member(resolved, size, None, sessions), design)
         for size in sorted(resolved.settings.agents)
     }
-    return render_plans(describe_sizes(planned), together(planned), width)
+    return render_plans(describe_sizes(planned), describe_together(planned), width)
 
 
 def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:

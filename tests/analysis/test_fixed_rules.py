@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.spent import TITLE
-from swarm_bench.analysis.documents.trial import page
+from swarm_bench.analysis.documents.trial import make_page
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import Report
@@ -99,4 +99,6 @@ def test_nobody_sees_dollars_where_nobody_is_billed(
     text = render(report)
     assert "$" not in text
     assert "Cost" not in text
-    assert not [name for name, _ in page(METRICS, report.trials[0], None).facts if "Cost" in name]
+    assert not [
+        name for name, _ in make_page(METRICS, report.trials[0], None).facts if "Cost" in name
+    ]

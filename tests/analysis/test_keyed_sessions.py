@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import date
 
-from swarm_bench.analysis.caveats.missing_figures import as_good_as_constant
-from swarm_bench.analysis.caveats.void import of_kind
+from swarm_bench.analysis.caveats.missing_figures import find_constant_level
+from swarm_bench.analysis.caveats.void import find_caveats
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.report import Figure
@@ -105,7 +105,7 @@ def test_a_mode_that_found_hardly_more_than_a_constant_answer_is_named() -> None
         assert rows["constant_recall"] == Figure(value=1, runs=1), "a list has room for all"
         selection = Selection(session, METRICS)
         modes = ("baseline", "canopy")
-        return [mode for mode in modes if of_kind(selection, mode, as_good_as_constant)]
+        return [mode for mode in modes if find_caveats(selection, mode, find_constant_level)]
 
     assert named("a.py", "a.py", *"bcd") == ["baseline"]
     assert named("a.py", "a.py", "a.py", "b") == ["baseline", "canopy"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from swarm_bench.analysis.missed import missed, missed_section, most_missed
+from swarm_bench.analysis.missed import describe_most_missed, find_missed, make_missed_section
 from swarm_bench.core.report.document import Bullets
 from swarm_bench.core.report.report import Missed
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -19,11 +19,11 @@ def test_who_found_nothing_of_what_another_found_missed_it() -> None:
         "grep": {"a": [0.0, 1.0], "b": [1.0], "c": [0.0]},
         "lost": {"a": [], "b": []},
     }
-    (only,) = missed(figures, TITLES)
+    (only,) = find_missed(figures, TITLES)
     assert (only.arm, only.finder, only.tasks) == ("mine", "grep", ("Login",))
-    assert not [*missed({"mine": {"a": [0.0]}}, TITLES)]
-    assert missed_section([]) is None
-    assert most_missed([], ()) == ()
+    assert not [*find_missed({"mine": {"a": [0.0]}}, TITLES)]
+    assert make_missed_section([]) is None
+    assert describe_most_missed([], ()) == ()
 
 
 def test_tasks_are_named_and_what_has_no_room_is_counted(golden: Sentences) -> None:
@@ -32,14 +32,16 @@ def test_tasks_are_named_and_what_has_no_room_is_counted(golden: Sentences) -> N
         Missed(arm=f"m{number}", finder="bm25", tasks=titles[number:], where="in sentences")
         for number in range(14)
     ]
-    section = missed_section(pairs)
+    section = make_missed_section(pairs)
     assert section is not None
     (block,) = section.blocks
     assert isinstance(block, Bullets)
     assert (len(block.items), block.omitted) == (12, 2)
     assert "40 more" in str(block.items[0])
-    assert "…" in str(missed_section([pairs[0].__class__(arm="m", finder="n", tasks=titles[-1:])]))
-    golden(*(str(most_missed(pairs, plain)) for plain in ((), ("m0",))))
+    assert "…" in str(
+        make_missed_section([pairs[0].__class__(arm="m", finder="n", tasks=titles[-1:])])
+    )
+    golden(*(str(describe_most_missed(pairs, plain)) for plain in ((), ("m0",))))
 
 
 def test_a_comparison_names_what_the_keys_tell_apart(

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.comparison.verdicts import conclusion
-from swarm_bench.analysis.diff.modes import Sessions, mode_diffs
-from swarm_bench.analysis.gate.modes import gate
-from swarm_bench.analysis.planning.outlook import outlook
+from swarm_bench.analysis.comparison.verdicts import conclude
+from swarm_bench.analysis.diff.modes import Sessions, make_mode_diffs
+from swarm_bench.analysis.gate.modes import make_gate
+from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.app.stored.limits import parse_limits
@@ -69,7 +69,7 @@ def session(of: list[dict[str, Any]], **changes: Any) -> SessionData:
 
 
 def reached(data: SessionData) -> Verdict:
-    found = conclusion(Selection(data, METRICS), "canopy")
+    found = conclude(Selection(data, METRICS), "canopy")
     assert found
     return found.verdict
 
@@ -118,7 +118,7 @@ def test_a_limit_on_an_interval_is_held_by_groups() -> None:
         data = session(tasks(30, groups, "group"))
         typed = {Kind.MAX_RATIO: ["effective_tokens=0.9"]}
         limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
-        (verdict,) = gate(Selection(data, METRICS), limits, Bound.INTERVAL).verdicts
+        (verdict,) = make_gate(Selection(data, METRICS), limits, Bound.INTERVAL).verdicts
         assert verdict.state is state
         assert (verdict.cases, verdict.noun) == (groups, "task" if groups == 30 else "group")
 
@@ -127,14 +127,16 @@ def test_two_sessions_are_compared_by_groups(golden: Sentences) -> None:
     for groups in (30, 5):
         of = tasks(30, groups)
         both = [Selection(session(of, session=name), METRICS) for name in "AB"]
-        (_, canopy) = mode_diffs(Sessions(a=both[0], b=both[1]))
+        (_, canopy) = make_mode_diffs(Sessions(a=both[0], b=both[1]))
         golden(text_of(canopy.answer))
 
 
 def planned(of: list[dict[str, Any]]) -> str:
     changes = {"tasks": of, "runs": 3, "agents": len(of), "all_tasks": True}
     base = experiment().model_dump() | changes | {"order": [["baseline", "canopy"]] * 3}
-    entries = outlook(Experiment.model_validate(base), None, METRICS, saving=0.2, fixed_rules=False)
+    entries = describe_outlook(
+        Experiment.model_validate(base), None, METRICS, saving=0.2, fixed_rules=False
+    )
     return "\n".join(text for entry in entries for text in entry.texts)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
-from swarm_bench.analysis.caveats.integrity import about_audit
+from swarm_bench.analysis.caveats.integrity import describe_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -148,10 +148,10 @@ def test_a_stream_that_cannot_be_read_again_was_held_against_nothing(
     found = audit(folder)
     assert (found.streams, found.unreadable, found.differing) == (1, 2, {})
     data = replace(folder.read(), audit=found)
-    (note,) = about_audit(Selection(data))
+    (note,) = describe_audit(Selection(data))
     golden(note)
     single = replace(folder.read(), audit=replace(found, unreadable=1, unread=1))
-    notes = " ".join(about_audit(Selection(single)))
+    notes = " ".join(describe_audit(Selection(single)))
     golden(notes)
 
 
@@ -165,7 +165,7 @@ def test_of_too_much_the_streams_of_doubtful_lines_come_first(make: Make) -> Non
     found = audit(folder, 2 * SAMPLE.stat().st_size)
     assert (found.streams, found.unread, set(found.differing)) == (2, 3, {edited})
     data = replace(folder.read(), audit=replace(found, edited=frozenset(), differing={}))
-    assert any("2 of 5 streams" in note for note in about_audit(Selection(data)))
+    assert any("2 of 5 streams" in note for note in describe_audit(Selection(data)))
 
 
 def test_streams_that_are_gone_are_counted_and_links_are_not_followed(
@@ -179,7 +179,7 @@ def test_streams_that_are_gone_are_counted_and_links_are_not_followed(
     found = audit(folder)
     assert (found.lost_streams, found.streams, set(found.differing)) == (2, 1, {("3", 1)})
     data = replace(folder.read(), audit=found)
-    golden(*about_audit(Selection(data)))
+    golden(*describe_audit(Selection(data)))
 
 
 @pytest.mark.parametrize("name", ["mine:Agent", "codebot (codebot.yaml)", "replay", "command"])
@@ -189,7 +189,7 @@ def test_nothing_is_loaded_because_a_session_names_it(name: str, make: Make) -> 
     data = audit_streams(folder, folder.read())
     assert data.audit is not None
     assert (data.audit.adapter, data.audit.streams, data.audit.differing) == (False, 0, {})
-    assert any("nothing is loaded" in note for note in about_audit(Selection(data)))
+    assert any("nothing is loaded" in note for note in describe_audit(Selection(data)))
 
 
 def test_another_version_may_have_read_a_stream_otherwise(make: Make) -> None:

@@ -16,25 +16,25 @@ from swarm_bench.core.report.series import Series
 from swarm_bench.core.session.records import TrialRecord
 
 summarise = partial(swarm_bench.analysis.summary.summarise, metrics=METRICS)
-calibration = partial(swarm_bench.analysis.noise.calibration.calibration, metrics=METRICS)
-series = partial(swarm_bench.analysis.sweep.series.series, metrics=METRICS)
+calibration = partial(swarm_bench.analysis.noise.calibration.compute_calibration, metrics=METRICS)
+series = partial(swarm_bench.analysis.sweep.series.compute_series, metrics=METRICS)
 
 
 def render(report: Report) -> str:
     """Write the `summary.md` of a comparison."""
-    return swarm_bench.reports.markdown.render(comparison.document(report))
+    return swarm_bench.reports.markdown.render(comparison.make_document(report))
 
 
 def render_calibration(report: Report, calibration: Calibration) -> str:
     """Write the `summary.md` of a calibration."""
-    return swarm_bench.reports.markdown.render(noise.document(report, calibration))
+    return swarm_bench.reports.markdown.render(noise.make_document(report, calibration))
 
 
 def render_series(series: Series) -> str:
     """Write the `summary.md` of a series."""
-    return swarm_bench.reports.markdown.render(growth.document(series))
+    return swarm_bench.reports.markdown.render(growth.make_document(series))
 
 
 def render_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the `agent-N.md` of a trial."""
-    return swarm_bench.reports.page.render_page(trial.page(metrics, record, answer))
+    return swarm_bench.reports.page.render_page(trial.make_page(metrics, record, answer))

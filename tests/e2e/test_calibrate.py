@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swarm_bench.analysis.statistics.formulas import sd_interval
+from swarm_bench.analysis.statistics.formulas import compute_sd_interval
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.report.calibration import Noise
 from tests.builders.golden import Sentences
@@ -74,7 +74,7 @@ def test_a_known_spread_is_recovered(bench: Bench) -> None:
     assert done.code == 0, done.err
     rows = noise(bench.folder / "out")
     freedom = 2 * TASKS * (RUNS - 1)
-    low, high = sd_interval(SPREAD, freedom, 0.999)
+    low, high = compute_sd_interval(SPREAD, freedom, 0.999)
     for key in ("effective_tokens", "output_tokens", "cost"):
         row = rows[key]
         assert row.spread is not None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import swarm_bench.reports
-from swarm_bench.analysis.documents.blocks import table, trials
-from swarm_bench.analysis.documents.opening import About, Opening, summary
+from swarm_bench.analysis.documents.blocks import make_table, make_trials_table
+from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Attachment,
@@ -73,8 +73,8 @@ METRIC = Metric(key="k", title="Words", unit="words", style=Style.WHOLE, definit
 def test_a_benchmark_of_any_kind_has_a_summary(golden: Sentences) -> None:
     row = Row(metric=METRIC, figures=(Figure(value=3, low=2, high=4, missing=1), None))
     cells = ("a|b", Span(text="x" * 50, longest=5), Value(scale=Style.SECONDS, value=1.5))
-    document = summary(
-        About(
+    document = make_summary(
+        SummaryHead(
             title="Prompts",
             banner=None,
             head=((Fact(label="Cases", value="3"), Fact(label="Runs", value="1")),),
@@ -82,9 +82,9 @@ def test_a_benchmark_of_any_kind_has_a_summary(golden: Sentences) -> None:
         Opening(
             headline=(),
             warnings=["*One* failed."],
-            table=table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),
+            table=make_table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),
         ),
-        [Section(title="Trials", blocks=trials(("Arm", "Case", "Time"), 2, [cells], 1))],
+        [Section(title="Trials", blocks=make_trials_table(("Arm", "Case", "Time"), 2, [cells], 1))],
     )
     golden(render(document))
 

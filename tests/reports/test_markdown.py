@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from swarm_bench.analysis.documents.blocks import MOST_TRIALS
+from swarm_bench.analysis.documents.blocks import MAX_TRIALS
 from swarm_bench.analysis.documents.opening import OPEN_LINES
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.experiment import Mode
@@ -166,14 +166,14 @@ def test_every_row_has_its_cells() -> None:
     assert len(widths) >= 10
 
 
-@pytest.mark.parametrize("number", [3, MOST_TRIALS + 1, MOST_TRIALS + 1200])
+@pytest.mark.parametrize("number", [3, MAX_TRIALS + 1, MAX_TRIALS + 1200])
 def test_the_first_trials_of_many_are_shown(number: int) -> None:
     """And the sentence below them counts the others, to the last one."""
     trials = [trial(agent=agent) for agent in range(1, number + 1)]
     summary = render(summarise(make_script_session(*trials)))
     table = summary.partition("## Per-Agent Results")[2]
     shown = table.count("| baseline ")
-    assert 1 <= shown <= MOST_TRIALS
+    assert 1 <= shown <= MAX_TRIALS
     rest = f"Rows not shown: {number - shown:,}; metrics.jsonl has the figures of each trial."
     assert (rest in table) == (number > shown)
 

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from swarm_bench.analysis.documents.chart import chart
+from swarm_bench.analysis.documents.chart import make_chart
 from swarm_bench.core.report.chart import Chart, Mark
 from swarm_bench.reports.svg import render_svg
 from tests.builders.reports import summarise
@@ -40,15 +40,15 @@ def test_foreign_names_are_text() -> None:
     picture = drawn(mark(1, 1, 1, mode="<script>x</script>&amp;\x1b\x00 \u202e"))
     assert not list(picture.iter(f"{SVG}script"))
     assert "<script>x</script>&amp;" in " ".join(picture.itertext())
-    shown = chart(hostile_session().headline)
+    shown = make_chart(hostile_session().headline)
     assert shown is None or HOSTILE not in render_svg(shown)
 
 
 def test_nothing_to_compare_is_no_picture() -> None:
-    assert chart(summarise(large_session(1, 1, 1)).headline) is None
+    assert make_chart(summarise(large_session(1, 1, 1)).headline) is None
 
 
 def test_of_many_modes_the_first_are_drawn() -> None:
-    shown = chart(summarise(large_session(6, 1, 40)).headline)
+    shown = make_chart(summarise(large_session(6, 1, 40)).headline)
     assert shown is not None
     assert len(shown.marks) == 40

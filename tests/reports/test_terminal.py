@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.documents.comparison import document
+from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Bullets,
@@ -35,7 +35,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def shown(report: Report, width: int = 80, *, colours: bool = False) -> str:
-    return render_brief(document(report), width, colours=colours)
+    return render_brief(make_document(report), width, colours=colours)
 
 
 @pytest.mark.parametrize("width", [80, 100])

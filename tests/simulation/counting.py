@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable, Iterator
 from statistics import fmean
 
-from swarm_bench.analysis.frame import by_case
+from swarm_bench.analysis.frame import group_by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Cases, paired
-from swarm_bench.analysis.statistics.rule import Change, ratio_shown
+from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
+from swarm_bench.analysis.statistics.rule import Change, classify_ratio
 from tests.simulation.noise import ARMS, Noise, Size, experiments, names
 
 MARGIN = 0.1
@@ -19,8 +19,8 @@ def effects(size: Size, noise: Noise, ratio: float, repetitions: int) -> Iterato
     draw = experiments(size, noise, ratio)
     for number in range(repetitions):
         rows = draw(number)
-        own, other = (by_case([row for row in rows if row.arm == arm]) for arm in ARMS)
-        pairs = paired(own, other, Cases(ids=names(size)), relative=True)
+        own, other = (group_by_case([row for row in rows if row.arm == arm]) for arm in ARMS)
+        pairs = pair_figures(own, other, Cases(ids=names(size)), relative=True)
         yield pairs.effect
 
 
@@ -37,4 +37,6 @@ def flipped(every: Iterable[Effect]) -> float:
 
 def called_different(every: Iterable[Effect]) -> float:
     """Compute in which share the rule calls the cost lower or higher."""
-    return fmean(ratio_shown(effect, MARGIN) in (Change.LOWER, Change.HIGHER) for effect in every)
+    return fmean(
+        classify_ratio(effect, MARGIN) in (Change.LOWER, Change.HIGHER) for effect in every
+    )

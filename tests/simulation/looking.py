@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.looks import half_width
-from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
+from swarm_bench.analysis.statistics.looks import compute_half_width
+from swarm_bench.analysis.statistics.rule import FEWEST, count_cases
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -36,7 +36,7 @@ class Seen:
 
     def interval(self, alpha: float = ALPHA) -> tuple[Floats, Floats]:
         """Return the bounds of each session."""
-        width = half_width(1.0, self.worth, alpha)
+        width = compute_half_width(1.0, self.worth, alpha)
         half = width * self.deviation if math.isfinite(width) else np.full_like(self.mean, width)
         return self.mean - half, self.mean + half
 
@@ -63,7 +63,7 @@ class Seen:
     def not_worse(self) -> Flags:
         """Tell which claim a quality that is not worse, or higher."""
         low, _ = self.interval(2 * ALPHA)
-        needed = [cases_for(losses, MARGIN, at_every_look=True) for losses in range(2 * FEWEST)]
+        needed = [count_cases(losses, MARGIN, at_every_look=True) for losses in range(2 * FEWEST)]
         few = (self.losses < FEWEST) | (self.differing < 2 * FEWEST)
         few &= self.worth < np.array(needed)[self.losses.clip(max=len(needed) - 1)]
         return self.enough & (((low > -MARGIN) & ~few) | self.beyond()[1])

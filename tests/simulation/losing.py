@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.comparison.verdicts import conclusion
+from swarm_bench.analysis.comparison.verdicts import conclude
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -55,7 +55,7 @@ class Losing:
 
     def conclude(self, number: int, *, blind: bool = False) -> Verdict:
         """Return the verdict on the session of a number."""
-        reached = conclusion(Selection(self.session(number, blind=blind), METRICS), "canopy")
+        reached = conclude(Selection(self.session(number, blind=blind), METRICS), "canopy")
         assert reached
         return reached.verdict
 

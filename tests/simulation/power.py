@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.formulas import ALPHA, detectable, median_variance
+from swarm_bench.analysis.statistics.formulas import (
+    ALPHA,
+    compute_detectable,
+    compute_median_variance,
+)
 from swarm_bench.analysis.statistics.rule import (
     Verdict,
-    quality_shown,
-    ratio_shown,
-    verdict,
+    classify_quality,
+    classify_ratio,
+    find_verdict,
 )
 from tests.simulation.noise import Noise, Size, logarithms
 
@@ -27,8 +31,8 @@ FILES = 2
 def smallest_saving(size: Size, noise: Noise) -> float:
     """Compute the share saved that the t test sees in 80 of 100 experiments, if runs are normal."""
     # Half of the interaction in each arm is a run's noise that no second run takes away.
-    variance = noise.interaction**2 / 2 + noise.run**2 * median_variance(size.runs)
-    difference = detectable(math.sqrt(2 * variance), size.tasks)
+    variance = noise.interaction**2 / 2 + noise.run**2 * compute_median_variance(size.runs)
+    difference = compute_detectable(math.sqrt(2 * variance), size.tasks)
     assert difference
     return 1 - math.exp(-difference)
 
@@ -77,5 +81,5 @@ def reached(
     for number in range(repetitions):
         spent = Effect(differences=tuple(_differences(logarithms(size, noise, ratio, number))))
         recall = Effect(differences=tuple(answers.differences(size, number)))
-        counts[verdict(ratio_shown(spent, MARGIN), quality_shown(recall, MARGIN))] += 1
+        counts[find_verdict(classify_ratio(spent, MARGIN), classify_quality(recall, MARGIN))] += 1
     return {name: counts[name] / repetitions for name in Verdict}

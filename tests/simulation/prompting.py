@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.cases.verdicts import case_answers
+from swarm_bench.analysis.cases.verdicts import answer_cases
 from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
@@ -114,4 +114,4 @@ class Optimising:
 
 def verdicts(session: ComparedModels) -> list[tuple[str, str]]:
     """Return what the headline says of each round: the verdict, and the sentence."""
-    return [(it.claim.removeprefix(" is "), text_of(it)) for it in case_answers(session)]
+    return [(it.claim.removeprefix(" is "), text_of(it)) for it in answer_cases(session)]

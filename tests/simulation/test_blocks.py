@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.frame import Observation, by_case
+from swarm_bench.analysis.frame import Observation, group_by_case
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import Cases, paired
+from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
 from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.session.experiment import Experiment
@@ -60,8 +60,8 @@ def effects(size: Size, *, whole: bool) -> list[Effect]:
     every = []
     for seed in range(REPETITIONS):
         rows = spent(session(size, seed, whole=whole), seed)
-        own, other = (by_case([row for row in rows if row.arm == arm]) for arm in ARMS)
-        every.append(paired(own, other, Cases(ids=names(size)), relative=True).effect)
+        own, other = (group_by_case([row for row in rows if row.arm == arm]) for arm in ARMS)
+        every.append(pair_figures(own, other, Cases(ids=names(size)), relative=True).effect)
     return every
 
 

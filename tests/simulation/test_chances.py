@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.planning.chances import Bar, Truth, chances
-from swarm_bench.analysis.planning.spreads import assumed_quality
+from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances
+from swarm_bench.analysis.planning.spreads import assume_quality
 from swarm_bench.analysis.statistics.rule import Verdict
 from tests.simulation.noise import Noise, Size
 from tests.simulation.power import MARGIN, Answers, reached
@@ -50,7 +50,7 @@ def truth(size: Size, run: float, answers: Answers) -> Truth:
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_chances_are_those_of_the_rule(size: Size, run: float, answers: Answers) -> None:
     true = shares(size, run, answers)
-    computed = chances(truth(size, run, answers), size.tasks, size.runs, BAR)
+    computed = compute_chances(truth(size, run, answers), size.tasks, size.runs, BAR)
     print(size, run, answers, {name.name: (true[name], computed[name]) for name in true})  # noqa: T201  # with -s
     for name, share in true.items():
         drawn = 2 * math.sqrt(max(share, 0.01) * (1 - share) / REPETITIONS)
@@ -69,6 +69,6 @@ def test_the_default_has_power() -> None:
 def test_what_is_assumed_of_answers_are_two_files_each_found_in_four_of_five_runs() -> None:
     for size in (DEFAULT, Size(tasks=36, runs=3)):
         known = truth(size, 0.3, Answers(rate=0.8))
-        assumed = assumed_quality(size.runs)
+        assumed = assume_quality(size.runs)
         assert assumed.spread == pytest.approx(known.quality_spread)
         assert assumed.differing == pytest.approx(known.differing, abs=0.02)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from swarm_bench.analysis.planning.chances import Bar, Truth
-from swarm_bench.analysis.planning.ending import endings
-from swarm_bench.analysis.planning.spreads import EQUAL, assumed_quality
+from swarm_bench.analysis.planning.ending import compute_endings
+from swarm_bench.analysis.planning.spreads import EQUAL, assume_quality
 from swarm_bench.analysis.statistics.rule import Verdict
 from tests.simulation.looking import BLOCK, MARGIN, Floats, looks, normal
 
@@ -39,28 +39,28 @@ def test_a_plan_tells_when_sessions_end(
         (worse, better), lower = quality.beyond(), cost.beyond()[0]
         stands = lower & (quality.not_worse() | better | worse)
         ended = np.where((ended == 0) & stands, cost.tasks / tasks, ended)
-    answers = EQUAL if equal else assumed_quality(1)
+    answers = EQUAL if equal else assume_quality(1)
     truth = Truth(
         saving=saving, spread=noise, quality_spread=answers.spread, differing=answers.differing
     )
     shares = [number / tasks for number in range(BLOCK, tasks + 1, BLOCK)]
-    said = endings(truth, tasks, shares, BAR)
+    said = compute_endings(truth, tasks, shares, BAR)
     clear, every = float((ended > 0).mean()), np.where(ended > 0, ended, 1)
     median, most = (float(np.quantile(every, share, method="higher")) for share in (0.5, 0.9))
     print(  # noqa: T201  # with -s
         f"{tasks} tasks, {saving}, noise {noise}, {answers}: clear {said.clear:.3f} {clear:.3f}, "
         f"median {said.median * tasks:.0f} {median * tasks:.0f}, "
-        f"most {said.most * tasks:.0f} {most * tasks:.0f}"
+        f"most {said.long_end * tasks:.0f} {most * tasks:.0f}"
     )
     drawn = 2 * math.sqrt(max(clear, 0.01) * (1 - clear) / REPETITIONS)
     assert said.clear == pytest.approx(clear, abs=0.05 + drawn)
-    for share, end in ((0.5, said.median), (0.9, said.most)):
+    for share, end in ((0.5, said.median), (0.9, said.long_end)):
         assert (every <= end + 1e-9).mean() >= share - 0.05 - drawn
         assert (every < end - 1e-9).mean() <= share + 0.05 + drawn
     assert sum(said.verdicts.values()) == pytest.approx(1)
 
 
 def test_too_few_tasks_end_with_no_verdict() -> None:
-    said = endings(Truth(saving=0.4, spread=0.1), 5, [1.0], BAR)
-    assert (said.clear, said.median, said.most) == (0, 1, 1)
+    said = compute_endings(Truth(saving=0.4, spread=0.1), 5, [1.0], BAR)
+    assert (said.clear, said.median, said.long_end) == (0, 1, 1)
     assert said.verdicts[Verdict.INCONCLUSIVE] == 1

@@ -8,15 +8,15 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.effects import Effect, compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases
 from swarm_bench.analysis.statistics.rule import (
     FEWEST,
     Change,
     Quality,
-    quality_shown,
-    ratio_shown,
+    classify_quality,
+    classify_ratio,
 )
 from swarm_bench.core.session.tasks import AnswerKey, Task, group_tasks
 
@@ -83,7 +83,7 @@ def on_files(number: int, sizes: tuple[int, ...], spread: float) -> tuple[Effect
     ids = [task.id for task in tasks]
     differences = dict(zip(ids, (medians[0] + helps[files] - medians[1]).tolist(), strict=True))
     cases = Cases(ids=ids, groups=group_tasks(tasks, None))
-    return cases.effect(differences), Cases(ids=ids).effect(differences)
+    return cases.make_effect(differences), Cases(ids=ids).make_effect(differences)
 
 
 @pytest.mark.parametrize(("sizes", "spread"), CLUSTERS)
@@ -94,14 +94,14 @@ def test_tasks_on_the_same_files_are_not_counted_apart(
     grouped, apart = zip(*every, strict=True)
     sides = {"in groups": grouped, "apart": apart[: REPETITIONS // 4]}
     for side, effects in sides.items():
-        shown = [ratio_shown(effect, 0.1) for effect in effects]
+        shown = [classify_ratio(effect, 0.1) for effect in effects]
         different = fmean(change in (Change.LOWER, Change.HIGHER) for change in shown)
         covered = fmean(low <= 0 <= high for low, high in map(_interval, effects))
         print(f"{sizes} sd {spread:g} {side}: {covered:.1%}, {different:.1%}")  # noqa: T201
         if side == "in groups":
             assert covered >= 0.93
             assert different <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / REPETITIONS)
-            assert effects[0].independent >= FEWEST or set(shown) == {Change.UNCLEAR}
+            assert effects[0].independent_cases >= FEWEST or set(shown) == {Change.UNCLEAR}
         else:
             assert different > 0.1  # else there is nothing that groups are needed for
 
@@ -123,7 +123,7 @@ def test_a_mode_that_loses_answers_is_rarely_called_not_worse(tasks: int) -> Non
     """It loses just as many as the margin of 0.10 does not allow."""
     claims = {Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER}
     shown = [
-        quality_shown(answers(np.random.default_rng([tasks, number]), tasks, 0.102), 0.1)
+        classify_quality(answers(np.random.default_rng([tasks, number]), tasks, 0.102), 0.1)
         for number in range(REPETITIONS)
     ]
     share = fmean(each in claims for each in shown)
@@ -138,7 +138,7 @@ def test_a_mode_that_loses_one_answer_in_ten_is_rarely_called_not_worse(tasks: i
     for number in range(REPETITIONS):
         lost = np.random.default_rng([tasks, number]).random(tasks) < 0.102
         effect = Effect(differences=tuple(np.where(lost, -1.0, 0.0).tolist()))
-        wrong += quality_shown(effect, 0.1) is Quality.NOT_WORSE
+        wrong += classify_quality(effect, 0.1) is Quality.NOT_WORSE
     print(tasks, "tasks, one lost in ten, called not worse:", wrong / REPETITIONS)  # noqa: T201
     assert wrong / REPETITIONS <= 0.06
 
@@ -154,8 +154,8 @@ def test_several_identical_modes_are_rarely_called_different(modes: int) -> None
             mode: Effect(differences=tuple((rng.normal(0, 0.3, 12) - reference).tolist()))
             for mode in range(modes)
         }
-        levels = holm_levels({mode: effect.t_p or 1.0 for mode, effect in effects.items()})
-        shown = {ratio_shown(effect, 0.1, levels[mode]) for mode, effect in effects.items()}
+        levels = compute_holm_levels({mode: effect.t_p or 1.0 for mode, effect in effects.items()})
+        shown = {classify_ratio(effect, 0.1, levels[mode]) for mode, effect in effects.items()}
         wrong += bool(shown & {Change.LOWER, Change.HIGHER})
     print(modes, "modes, called different:", wrong / REPETITIONS)  # noqa: T201  # with -s
     assert wrong / REPETITIONS <= ALPHA + 0.015

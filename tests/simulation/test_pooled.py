@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.cases.pooled import pooled
+from swarm_bench.analysis.cases.pooled import pool
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.scoring.texts.bleu import corpus_bleu
@@ -62,7 +62,7 @@ def values(figure: Callable[..., Any], counts: Counts) -> list[float] | None:
         better=Better.HIGHER, counts=lambda record: record, of_counts=figure,
     )  # fmt: skip
     rows = {f"c{number}": tuple(row) for number, row in enumerate(counts.tolist())}
-    made = pooled(metric, [rows])
+    made = pool(metric, [rows])
     return [value for (value,) in made.values()] or None
 
 

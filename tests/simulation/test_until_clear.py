@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy import special
 
-from swarm_bench.analysis.planning.chances import Bar, Truth, chances
+from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
     Verdict,
-    quality_shown,
-    ratio_shown,
+    classify_quality,
+    classify_ratio,
 )
 from tests.simulation.looking import MARGIN, MOST, Floats, ever, heavy, looks, normal
 
@@ -127,7 +127,7 @@ def test_the_chances_in_a_plan_are_those_at_the_last_look(noise: float, tasks: i
         truth = Truth(saving=0.2, spread=noise, quality_spread=math.sqrt(0.08), differing=differing)
         *_, (cost, quality) = zip(looks(every), looks(answers), strict=True)
         share = float((cost.beyond()[0] & quality.not_worse()).mean())
-        computed = chances(truth, tasks, 1, bar)[Verdict.HELPS]
+        computed = compute_chances(truth, tasks, 1, bar)[Verdict.HELPS]
         print(f"0.8, noise {noise}, {tasks} tasks: {share:.3f}, computed {computed:.3f}")  # noqa: T201
         assert computed == pytest.approx(share, abs=0.05 + 2 * math.sqrt(0.25 / REPETITIONS))
 
@@ -140,7 +140,7 @@ def test_the_arrays_are_what_the_package_computes() -> None:
         names = tuple(groups[: seen.tasks].tolist())
         for row, differences in enumerate(costs[:, : seen.tasks].tolist()):
             effect = Effect(differences=tuple(differences), groups=names, at_every_look=True)
-            shown = ratio_shown(effect, MARGIN)
+            shown = classify_ratio(effect, MARGIN)
             assert bool(seen.beyond()[0][row]) is (shown is Change.LOWER)
             assert bool(seen.same()[row]) is (shown is Change.SAME)
     values = recalls(*EQUAL_RECALLS["one in five"])[:20]
@@ -148,5 +148,5 @@ def test_the_arrays_are_what_the_package_computes() -> None:
         for row, differences in enumerate(values[:, : seen.tasks].tolist()):
             effect = Effect(differences=tuple(differences), at_every_look=True)
             claims = {Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER}
-            claimed = quality_shown(effect, MARGIN) in claims
+            claimed = classify_quality(effect, MARGIN) in claims
             assert bool(seen.not_worse()[row]) is claimed

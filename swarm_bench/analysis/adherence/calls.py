@@ -6,7 +6,7 @@ from operator import attrgetter
 from statistics import median
 from typing import NamedTuple
 
-from swarm_bench.analysis.sections.sheets import Figures, sheet
+from swarm_bench.analysis.sections.sheets import Figures, make_sheet
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.figures import total
 from swarm_bench.core.report.report import Figure, Sheet
@@ -15,7 +15,7 @@ from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"
 _KEYS = ("calls", "failed", "empty", "error_texts", "seconds_per_call", "seconds", "tokens")
-_ABOUT = (
+_DESCRIPTION = (
     "Calls that the transcripts show, in the trials that count. The agent's own tools stand in "
     "one line, with their times added up."
 )
@@ -23,7 +23,7 @@ _ABOUT = (
 Names = frozenset[str]
 
 
-class _Shown(NamedTuple):
+class _TrialTools(NamedTuple):
     """What a trial's transcript shows of its tools, by their names."""
 
     calls: Mapping[str, int] | None
@@ -33,91 +33,104 @@ class _Shown(NamedTuple):
     answers: Mapping[str, ToolAnswers] | None
 
 
-_SHOWN = attrgetter(
+_READ_TOOLS = attrgetter(
     *("tool_calls", "tool_failures", "tool_seconds", "tool_result_tokens", "tool_answers")
 )
 
 
-def tools(selection: Selection) -> Sheet | None:
+def make_tools_sheet(selection: Selection) -> Sheet | None:
     """Count the calls by mode and tool; `None` when no transcript shows a call."""
     lines = [
-        ((mode, label), _figures(trials, names))
+        ((mode, label), _make_figures(trials, names))
         for mode in selection.modes
-        for trials in [[_Shown(*_SHOWN(trial)) for trial in selection.arm(mode).counted]]
-        for label, names in _rows(trials, selection.servers(mode))
+        for trials in [
+            [_TrialTools(*_READ_TOOLS(trial)) for trial in selection.get_arm(mode).counted_trials]
+        ]
+        for label, names in _list_rows(trials, selection.list_servers(mode))
     ]
     if not lines:
         return None
     return replace(
-        sheet("Tools", ("Mode", "Tool"), selection.metrics.named(_KEYS), lines), about=_ABOUT
+        make_sheet("Tools", ("Mode", "Tool"), selection.metrics.named(_KEYS), lines),
+        about=_DESCRIPTION,
     )
 
 
-def _rows(trials: Sequence[_Shown], servers: tuple[str, ...]) -> list[tuple[str, Names]]:
+def _list_rows(trials: Sequence[_TrialTools], servers: tuple[str, ...]) -> list[tuple[str, Names]]:
     """List each tool of the mode's servers that was called, then the agent's own tools as one."""
-    called = {tool for trial in trials for tool in trial.calls or ()}
-    of_mode = {tool for tool in called if is_of_server(tool, servers)}
+    called_tools = {tool for trial in trials for tool in trial.calls or ()}
+    of_mode = {tool for tool in called_tools if is_of_server(tool, servers)}
     rows = [(tool, frozenset({tool})) for tool in sorted(of_mode)]
-    return [*rows, (BUILT_IN, frozenset(called - of_mode))] if called else []
+    return [*rows, (BUILT_IN, frozenset(called_tools - of_mode))] if called_tools else []
 
 
-def _figures(trials: Sequence[_Shown], names: Names) -> Figures:
+def _make_figures(trials: Sequence[_TrialTools], names: Names) -> Figures:
     calls, failed, seconds, tokens, empty, errors = zip(
-        *(_of_trial(trial, names) for trial in trials), strict=True
+        *(_sum_trial(trial, names) for trial in trials), strict=True
     )
     # The answers of the agent's own tools are not looked at.
     of_server = any(name.startswith(MCP_PREFIX) for name in names)
     return {
-        "calls": _figure(calls, median),
-        "failed": _figure(failed, sum),
-        "empty": _figure(empty, sum) if of_server else None,
-        "error_texts": _figure(errors, sum) if of_server else None,
-        "seconds_per_call": _per_call(seconds, calls),
-        "seconds": _figure(seconds, median),
-        "tokens": _figure(tokens, median),
+        "calls": _reduce_figure(calls, median),
+        "failed": _reduce_figure(failed, sum),
+        "empty": _reduce_figure(empty, sum) if of_server else None,
+        "error_texts": _reduce_figure(errors, sum) if of_server else None,
+        "seconds_per_call": _divide_by_calls(seconds, calls),
+        "seconds": _reduce_figure(seconds, median),
+        "tokens": _reduce_figure(tokens, median),
     }
 
 
-def _of_trial(trial: _Shown, names: Names) -> tuple[float | None, ...]:
+def _sum_trial(trial: _TrialTools, names: Names) -> tuple[float | None, ...]:
     """Add up calls, failures, seconds, tokens, empty answers and error texts of the tools."""
     # `None` when the transcript shows no calls.
     calls, failures, seconds, tokens, answers = trial
-    called = None if calls is None else [tool for tool in calls if tool in names]
-    answered = None if answers is None else [answers[tool] for tool in answers if tool in names]
+    names_called = None if calls is None else [tool for tool in calls if tool in names]
+    answers_received = (
+        None if answers is None else [answers[tool] for tool in answers if tool in names]
+    )
     return (
-        None if calls is None else sum([calls[tool] for tool in called or ()]),
-        _failed(called, failures),
-        _sum(called, seconds),
-        _sum(called, tokens),
-        None if answered is None else sum([answer.empty for answer in answered]),
-        None if answered is None else sum([answer.errors for answer in answered]),
+        None if calls is None else sum([calls[tool] for tool in names_called or ()]),
+        _count_failures(names_called, failures),
+        _sum_figures(names_called, seconds),
+        _sum_figures(names_called, tokens),
+        None if answers_received is None else sum([answer.empty for answer in answers_received]),
+        None if answers_received is None else sum([answer.errors for answer in answers_received]),
     )
 
 
-def _sum(called: list[str] | None, figures: Mapping[str, float] | None) -> float | None:
+def _sum_figures(
+    names_called: list[str] | None, figures: Mapping[str, float] | None
+) -> float | None:
     """Add up the figures of the tools that were called; 0 when none was."""
-    if called is None or figures is None:
+    if names_called is None or figures is None:
         return None
-    return total(map(figures.get, called)) if called else 0
+    return total(map(figures.get, names_called)) if names_called else 0
 
 
-def _failed(called: list[str] | None, failures: Mapping[str, int] | None) -> float | None:
+def _count_failures(
+    names_called: list[str] | None, failures: Mapping[str, int] | None
+) -> float | None:
     """Count the failures, which only stand where there are any."""
-    if called is None or failures is None:
+    if names_called is None or failures is None:
         return None
-    return sum([failures.get(tool, 0) for tool in called])
+    return sum([failures.get(tool, 0) for tool in names_called])
 
 
-def _figure(values: Sequence[float | None], reduce: Callable[[list[float]], float]) -> Figure:
+def _reduce_figure(
+    values: Sequence[float | None], reduce: Callable[[list[float]], float]
+) -> Figure:
     present = [value for value in values if value is not None]
     return Figure(value=reduce(present) if present else None, missing=len(values) - len(present))
 
 
-def _per_call(seconds: Sequence[float | None], calls: Sequence[float | None]) -> Figure | None:
+def _divide_by_calls(
+    seconds: Sequence[float | None], calls: Sequence[float | None]
+) -> Figure | None:
     """Divide over all trials that have both; `None` when they called nothing."""
-    both = [(s, c) for s, c in zip(seconds, calls, strict=True) if s is not None and c is not None]
-    number = sum(count for _, count in both)
-    missing = len(seconds) - len(both)
+    pairs = [(s, c) for s, c in zip(seconds, calls, strict=True) if s is not None and c is not None]
+    number = sum(count for _, count in pairs)
+    missing = len(seconds) - len(pairs)
     if not number:
         return Figure(value=None, missing=missing) if missing else None
-    return Figure(value=sum(spent for spent, _ in both) / number, missing=missing)
+    return Figure(value=sum(duration for duration, _ in pairs) / number, missing=missing)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from swarm_bench.analysis.metrics.reading import finite
+from swarm_bench.analysis.metrics.reading import read_finite
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Slice
@@ -13,25 +13,25 @@ from swarm_bench.retrieval.probes.registered import SHIPPED, find_counters
 
 
 @once
-def counters(selection: Selection) -> dict[str, Counters]:
+def collect_counters(selection: Selection) -> dict[str, Counters]:
     """Return what each probe of the session counts, the most telling one first: a file that is not
     there may be that of a tool that nobody asked."""
     experiment = selection.data.experiment
     of_modes = (name for mode in experiment.modes for name in mode.probes)
     names = {*SHIPPED, *of_modes, *experiment.counters}
     by_name = {name: find_counters(experiment, name) for name in sorted(names)}
-    about = [(name, of) for name, of in by_name.items() if of is not None]
-    return dict(sorted(about, key=lambda item: item[1].file is not None))
+    entries = [(name, spec) for name, spec in by_name.items() if spec is not None]
+    return dict(sorted(entries, key=lambda item: item[1].file is not None))
 
 
-def exercised(selection: Selection) -> bool | None:
+def is_exercised(selection: Selection) -> bool | None:
     """Tell whether each mode with a tool used it in each of its runs; `None` when no mode has a
     tool, or for one of them nothing can tell."""
     verdicts = [
-        exercised_in(part, _probes(selection, mode))
+        is_exercised_in(part, _select_probes(selection, mode))
         for mode in selection.modes
         if selection.has_tool(mode) and not selection.is_placebo(mode)
-        for part in selection.slices(mode)
+        for part in selection.list_slices(mode)
         if part.trials
     ]
     if False in verdicts:
@@ -39,20 +39,20 @@ def exercised(selection: Selection) -> bool | None:
     return None if not verdicts or None in verdicts else True
 
 
-def _probes(selection: Selection, mode: str) -> dict[str, Counters]:
+def _select_probes(selection: Selection, mode: str) -> dict[str, Counters]:
     """Select the probes of the mode whose counts are of its own agents."""
     external = bool(selection.data.experiment.service_url)
-    asked = selection.probes(mode)
+    probe_names = selection.find_probes(mode)
     return {
-        name: about
-        for name, about in counters(selection).items()
-        if name in asked and not (external and about.shared)
+        name: spec
+        for name, spec in collect_counters(selection).items()
+        if name in probe_names and not (external and spec.shared)
     }
 
 
-def exercised_in(part: Slice, probes: Mapping[str, Counters]) -> bool | None:
-    for probe, about in probes.items():
-        uses = counted(part.swarms, probe, about)
+def is_exercised_in(part: Slice, probes: Mapping[str, Counters]) -> bool | None:
+    for probe, spec in probes.items():
+        uses = count_uses(part.swarms, probe, spec)
         if uses is not None:
             return uses > 0
     labels = {trial.retrieval for trial in part.trials}
@@ -61,15 +61,15 @@ def exercised_in(part: Slice, probes: Mapping[str, Counters]) -> bool | None:
     return None if labels & {None, Treatment.UNKNOWN} else False
 
 
-def counted(swarms: tuple[SwarmRecord, ...], probe: str, about: Counters) -> float | None:
+def count_uses(swarms: tuple[SwarmRecord, ...], probe: str, spec: Counters) -> float | None:
     """Sum the uses that the probe counted in these swarms; `None` when none of them has the
     counter. Counters that went down started again in between, and tell nothing."""
-    each = [
+    values_by_swarm = [
         [
             value
-            for key in about.telling
-            if (value := finite((swarm.difference.get(probe) or {}).get(key))) is not None
+            for key in spec.telling
+            if (value := read_finite((swarm.difference.get(probe) or {}).get(key))) is not None
         ]
         for swarm in swarms
     ]
-    return total(sum(values) for values in each if values and min(values) >= 0)
+    return total(sum(values) for values in values_by_swarm if values and min(values) >= 0)

@@ -2,7 +2,7 @@
 
 from swarm_bench.analysis.comparison.verdicts import Conclusion
 from swarm_bench.analysis.sentences.contrast import Contrast
-from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
+from swarm_bench.analysis.statistics.rule import Change, Quality, classify_quality, classify_score
 from swarm_bench.core.session.experiment import Experiment
 
 CHANGES = {
@@ -16,38 +16,38 @@ CHANGES = {
 """What a quality shows, as a change."""
 
 
-def of_cost(reached: Conclusion, experiment: Experiment) -> Contrast | None:
+def contrast_cost(conclusion: Conclusion, experiment: Experiment) -> Contrast | None:
     """Contrast what was spent; `None` where fixed rules decided that, or nothing is compared."""
-    cost = reached.cost
+    cost = conclusion.cost
     if cost is None or not cost.pairs.cases:
         return None
     return Contrast(
         metric=cost.metric,
         pairs=cost.pairs,
-        shown=reached.spends,
+        change=conclusion.spends,
         margin=experiment.margin,
-        level=reached.level,
+        level=conclusion.level,
     )
 
 
-def of_quality(reached: Conclusion, experiment: Experiment) -> Contrast | None:
+def contrast_quality(conclusion: Conclusion, experiment: Experiment) -> Contrast | None:
     """Contrast what was found, by what it shows before anything is withheld; `None` where nothing
     is compared."""
-    quality, margin = reached.quality, experiment.quality_margin
+    quality, margin = conclusion.quality, experiment.quality_margin
     if not quality.pairs.cases:
         return None
-    if reached.cost:
+    if conclusion.cost:
         return Contrast(
             metric=quality.metric,
             pairs=quality.pairs,
-            shown=CHANGES[quality_shown(quality.effect, margin)],
+            change=CHANGES[classify_quality(quality.effect, margin)],
             margin=margin,
             one_sided=True,
         )
     return Contrast(
         metric=quality.metric,
         pairs=quality.pairs,
-        shown=score_shown(quality.effect, margin, reached.level),
+        change=classify_score(quality.effect, margin, conclusion.level),
         margin=margin,
-        level=reached.level,
+        level=conclusion.level,
     )

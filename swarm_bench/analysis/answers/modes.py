@@ -3,38 +3,38 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swarm_bench.analysis.answers.contrasts import of_cost, of_quality
-from swarm_bench.analysis.answers.evidence import evidence
-from swarm_bench.analysis.answers.steps import step_after
-from swarm_bench.analysis.caveats.barred import barred_by
+from swarm_bench.analysis.answers.contrasts import contrast_cost, contrast_quality
+from swarm_bench.analysis.answers.evidence import write_evidence
+from swarm_bench.analysis.answers.steps import find_next_step
+from swarm_bench.analysis.caveats.barred import explain_no_verdict
 from swarm_bench.analysis.caveats.censoring import may_continue
-from swarm_bench.analysis.caveats.void import no_evidence
-from swarm_bench.analysis.comparison.pairs import compared
-from swarm_bench.analysis.comparison.placebos import matches
+from swarm_bench.analysis.caveats.void import explain_no_evidence
+from swarm_bench.analysis.comparison.pairs import pair_metric
+from swarm_bench.analysis.comparison.placebos import is_matched_by_placebo
 from swarm_bench.analysis.comparison.verdicts import (
     Conclusion,
-    conclusion,
-    hypotheses,
-    unknown_metric,
+    conclude,
+    find_unknown_metric,
+    list_hypotheses,
 )
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.contrast import (
     BEYOND_CHANCE,
     Contrast,
+    describe_equal_spending,
+    describe_spending,
     is_time,
-    spent_as_much,
-    spent_so_much,
 )
-from swarm_bench.analysis.sentences.next_steps import once_more, session_of, to_check
+from swarm_bench.analysis.sentences.next_steps import advise_again, advise_keys, name_session
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     NO_VERDICT,
     Finding,
-    answered,
-    too_few_compared,
+    explain_too_few_compared,
+    make_answer,
 )
 from swarm_bench.analysis.statistics.rule import OPEN, Change, Quality, Verdict
-from swarm_bench.analysis.wording import sentence
+from swarm_bench.analysis.wording import make_sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.experiment import Experiment
 
@@ -74,207 +74,224 @@ _WORSE = frozenset({Quality.WORSE, Quality.LOWER})
 _BETTER = frozenset({Quality.BETTER, Quality.HIGHER})
 
 
-def mode_answer(selection: Selection, mode: str) -> Answer | None:
+def answer_mode(selection: Selection, mode: str) -> Answer | None:
     """Answer for a mode; `None` for one that is no hypothesis."""
-    if unknown := unknown_metric(selection):
-        why = f"This version of swarm-bench has no metric {unknown}."
-        return no_verdict_on(mode, why)
-    reached, experiment = conclusion(selection, mode), selection.data.experiment
-    if reached is None and mode not in hypotheses(selection):
+    if unknown := find_unknown_metric(selection):
+        reason = f"This version of swarm-bench has no metric {unknown}."
+        return answer_no_verdict(mode, reason)
+    conclusion, experiment = conclude(selection, mode), selection.data.experiment
+    if conclusion is None and mode not in list_hypotheses(selection):
         return None
-    if reached is None:
-        why = "Its agent follows fixed rules, so only answers count, and nobody checked these."
-        return replace(no_verdict_on(mode, why), next=to_check(experiment))
-    pairs = (reached.cost or reached.quality).pairs
+    if conclusion is None:
+        reason = "Its agent follows fixed rules, so only answers count, and nobody checked these."
+        return replace(answer_no_verdict(mode, reason), next=advise_keys(experiment))
+    pairs = (conclusion.cost or conclusion.quality).pairs
     if not pairs.suffice:
-        again = once_more(experiment.design.name, session_of(experiment))
+        continuation = advise_again(experiment.design.name, name_session(experiment))
         return replace(
-            no_verdict_on(mode, too_few_compared(pairs.asked, len(pairs.cases), "task")),
-            evidence=evidence(selection, mode, reached),
-            next=again if may_continue(selection, mode) else None,
+            answer_no_verdict(
+                mode, explain_too_few_compared(pairs.total_cases, len(pairs.cases), "task")
+            ),
+            evidence=write_evidence(selection, mode, conclusion),
+            next=continuation if may_continue(selection, mode) else None,
         )
-    answer = answered(_finding(selection, mode, reached))
-    step = step_after(selection, mode, reached, _without_merit(selection, mode, reached))
+    answer = make_answer(_make_finding(selection, mode, conclusion))
+    step = find_next_step(
+        selection, mode, conclusion, _find_lack_of_merit(selection, mode, conclusion)
+    )
     return replace(
         answer,
-        evidence=evidence(selection, mode, reached),
+        evidence=write_evidence(selection, mode, conclusion),
         next=step,
-        is_settled=standing_verdict(selection, mode) is not None,
+        is_settled=find_standing_verdict(selection, mode) is not None,
     )
 
 
-def no_verdict_on(mode: str, why: str) -> Answer:
-    """Answer that there is no verdict on a mode; `why` is a sentence that may begin small."""
-    return Answer(subject=mode, claim=NO_VERDICT, tone=Tone.OPEN, figures=sentence(why))
+def answer_no_verdict(mode: str, reason: str) -> Answer:
+    """Answer that there is no verdict on a mode; `reason` is a sentence that may begin small."""
+    return Answer(subject=mode, claim=NO_VERDICT, tone=Tone.OPEN, figures=make_sentence(reason))
 
 
-def standing_verdict(selection: Selection, mode: str) -> Verdict | None:
+def find_standing_verdict(selection: Selection, mode: str) -> Verdict | None:
     """Return the verdict with which nothing more need be run for the mode; `None` without one."""
-    reached = conclusion(selection, mode)
+    conclusion = conclude(selection, mode)
     sides = (selection.modes[0], mode)
-    if reached is None or any(barred_by(selection, side) for side in sides):
+    if conclusion is None or any(explain_no_verdict(selection, side) for side in sides):
         return None
-    if merit := _without_merit(selection, mode, reached):
+    if merit := _find_lack_of_merit(selection, mode, conclusion):
         return Verdict.HURTS if merit == _CLAIMS[Verdict.HURTS] else None
-    return None if reached.verdict in OPEN else reached.verdict
+    return None if conclusion.verdict in OPEN else conclusion.verdict
 
 
-def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
+def _find_lack_of_merit(selection: Selection, mode: str, conclusion: Conclusion) -> str:
     """Return the claim where a gain is none of the tool; empty where it may be, and where there is
     none. Of a trade-off the loss is left."""
-    if reached.verdict in _NO_LOSS and no_evidence(selection, mode, selection.modes[0]):
-        return _CLAIMS[Verdict.HURTS] if reached.verdict is Verdict.TRADE_OFF else NO_VERDICT
-    placebo = reached.verdict in _GAINS and matches(selection, mode)
+    if conclusion.verdict in _NO_LOSS and explain_no_evidence(selection, mode, selection.modes[0]):
+        return _CLAIMS[Verdict.HURTS] if conclusion.verdict is Verdict.TRADE_OFF else NO_VERDICT
+    placebo = conclusion.verdict in _GAINS and is_matched_by_placebo(selection, mode)
     return _PLACEBO if placebo else ""
 
 
-def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
+def _make_finding(selection: Selection, mode: str, conclusion: Conclusion) -> Finding:
     """Put together what the line says."""
-    but, experiment = _but(reached), selection.data.experiment
+    but, experiment = _explain_inconclusive(conclusion), selection.data.experiment
     finding = Finding(
         subject=mode,
         reference=selection.modes[0],
-        claim=_claim(reached),
-        tone=_tone(reached),
-        main=_main(selection, reached),
-        first=_first(reached, experiment),
-        sure=f"both {BEYOND_CHANCE}" if _are_both_shown(reached) else "",
-        beside="" if but else _beside(reached),
+        claim=_choose_claim(conclusion),
+        tone=_choose_tone(conclusion),
+        main=_choose_main(selection, conclusion),
+        first=_describe_cost(conclusion, experiment),
+        sure=f"both {BEYOND_CHANCE}" if _are_both_shown(conclusion) else "",
+        addition="" if but else _describe_other_figure(conclusion),
         but=but,
     )
-    merit = _without_merit(selection, mode, reached)
+    merit = _find_lack_of_merit(selection, mode, conclusion)
     if not merit:
-        return replace(finding, beside=f"{finding.beside}{_of_placebo(selection, mode, reached)}")
+        return replace(
+            finding, addition=f"{finding.addition}{_describe_placebo(selection, mode, conclusion)}"
+        )
     if merit == NO_VERDICT:
-        first, *_ = no_evidence(selection, mode, selection.modes[0]).split("; ")
-        return replace(finding, claim=merit, tone=Tone.OPEN, main=None, why=sentence(first))
+        first, *_ = explain_no_evidence(selection, mode, selection.modes[0]).split("; ")
+        return replace(
+            finding, claim=merit, tone=Tone.OPEN, main=None, explanation=make_sentence(first)
+        )
     if merit == _CLAIMS[Verdict.HURTS]:
-        of = of_cost if reached.spends is Change.HIGHER else of_quality
-        main = of(reached, experiment)
+        make_contrast = contrast_cost if conclusion.spends is Change.HIGHER else contrast_quality
+        main = make_contrast(conclusion, experiment)
         return replace(finding, claim=merit, tone=Tone.BAD, main=main, first="", sure="")
     but = "but tools with irrelevant answers did about as well"
-    return replace(finding, claim=merit, tone=Tone.BAD, beside="", but=but)
+    return replace(finding, claim=merit, tone=Tone.BAD, addition="", but=but)
 
 
-def _of_placebo(selection: Selection, mode: str, reached: Conclusion) -> str:
+def _describe_placebo(selection: Selection, mode: str, conclusion: Conclusion) -> str:
     """Say that its placebo gains less, as far as one was tried."""
-    placebo = selection.controls("placebo").get(mode)
-    if placebo is None or reached.verdict is not Verdict.HELPS:
+    placebo = selection.find_controls("placebo").get(mode)
+    if placebo is None or conclusion.verdict is not Verdict.HELPS:
         return ""
-    if barred_by(selection, placebo.name):
+    if explain_no_verdict(selection, placebo.name):
         return ". Its placebo has no verdict"
-    metric = (reached.cost or reached.quality).metric
-    suffices = compared(selection, placebo.name, metric).pairs.suffice
+    metric = (conclusion.cost or conclusion.quality).metric
+    suffices = pair_metric(selection, placebo.name, metric).pairs.suffice
     return f". Its placebo {'gains less' if suffices else 'cannot be told yet'}"
 
 
-def _claim(reached: Conclusion) -> str:
-    if reached.cost is None:
-        return _BY_RULES[reached.verdict]
-    time = is_time(reached.cost.metric)
-    if half := _half_shown(reached):
-        worse = half in _WORSE
-        other = "perhaps by little" if worse else f"{'time' if time else 'spending'} unknown"
-        return f" answers {'worse' if worse else 'better'}, {other}"
-    by_cost = not reached.quality.metric.keyed and not _is_on_quality(reached)
-    claim = (_WITHOUT_KEYS if by_cost else _CLAIMS)[reached.verdict]
+def _choose_claim(conclusion: Conclusion) -> str:
+    if conclusion.cost is None:
+        return _BY_RULES[conclusion.verdict]
+    time = is_time(conclusion.cost.metric)
+    if half_quality := _find_half_quality(conclusion):
+        worse = half_quality in _WORSE
+        cost_clause = "perhaps by little" if worse else f"{'time' if time else 'spending'} unknown"
+        return f" answers {'worse' if worse else 'better'}, {cost_clause}"
+    by_cost = not conclusion.quality.metric.keyed and not _is_on_quality(conclusion)
+    claim = (_WITHOUT_KEYS if by_cost else _CLAIMS)[conclusion.verdict]
     if not time:
         return claim
-    return next((claim.replace(*each) for each in _TIMES.items() if each[0] in claim), claim)
+    return next(
+        (claim.replace(*replacement) for replacement in _TIMES.items() if replacement[0] in claim),
+        claim,
+    )
 
 
-def _half_shown(reached: Conclusion) -> Quality | None:
+def _find_half_quality(conclusion: Conclusion) -> Quality | None:
     """Return what is shown of the answers where that decides nothing: what is spent is open, or a
     loss may be too small to matter."""
-    is_open = reached.verdict is Verdict.INCONCLUSIVE and not _but(reached)
-    shown = reached.shown in _WORSE | _BETTER and reached.quality.metric.keyed
-    return reached.shown if is_open and shown else None
+    is_open = conclusion.verdict is Verdict.INCONCLUSIVE and not _explain_inconclusive(conclusion)
+    has_keyed_quality = (
+        conclusion.shown_quality in _WORSE | _BETTER and conclusion.quality.metric.keyed
+    )
+    return conclusion.shown_quality if is_open and has_keyed_quality else None
 
 
-def _tone(reached: Conclusion) -> Tone | None:
-    if reached.verdict is Verdict.HELPS:
-        return Tone.GOOD if reached.quality.metric.keyed else None
-    return _TONES.get(reached.verdict)
+def _choose_tone(conclusion: Conclusion) -> Tone | None:
+    if conclusion.verdict is Verdict.HELPS:
+        return Tone.GOOD if conclusion.quality.metric.keyed else None
+    return _TONES.get(conclusion.verdict)
 
 
-def _main(selection: Selection, reached: Conclusion) -> Contrast | None:
+def _choose_main(selection: Selection, conclusion: Conclusion) -> Contrast | None:
     """Choose the figures of the line: those of the cost, or of what was found."""
     experiment = selection.data.experiment
-    cost, quality = of_cost(reached, experiment), of_quality(reached, experiment)
-    return quality if cost is None or (quality and _is_on_quality(reached)) else cost
+    cost, quality = contrast_cost(conclusion, experiment), contrast_quality(conclusion, experiment)
+    return quality if cost is None or (quality and _is_on_quality(conclusion)) else cost
 
 
-def _is_on_quality(reached: Conclusion) -> bool:
+def _is_on_quality(conclusion: Conclusion) -> bool:
     """Tell whether what was found decided."""
-    match reached.verdict:
+    match conclusion.verdict:
         case Verdict.TRADE_OFF:
             return True
         case Verdict.HURTS:
-            return reached.shown in _WORSE
+            return conclusion.shown_quality in _WORSE
         case Verdict.HELPS:
-            return reached.spends is not Change.LOWER or _are_both_shown(reached)
-        case Verdict.INCONCLUSIVE if _half_shown(reached):
+            return conclusion.spends is not Change.LOWER or _are_both_shown(conclusion)
+        case Verdict.INCONCLUSIVE if _find_half_quality(conclusion):
             return True
         case Verdict.INCONCLUSIVE:
-            return reached.spends is Change.SAME and not reached.withheld
+            return conclusion.spends is Change.SAME and not conclusion.is_withheld
         case _:
             return False
 
 
-def _first(reached: Conclusion, experiment: Experiment) -> str:
+def _describe_cost(conclusion: Conclusion, experiment: Experiment) -> str:
     """Say what was spent, before what was found, where both are shown."""
-    cost = of_cost(reached, experiment)
-    if not cost or not _are_both_shown(reached):
+    cost = contrast_cost(conclusion, experiment)
+    if not cost or not _are_both_shown(conclusion):
         return ""
-    return f"{spent_so_much(cost)} {'but' if reached.verdict is Verdict.TRADE_OFF else 'and'}"
+    return (
+        f"{describe_spending(cost)} {'but' if conclusion.verdict is Verdict.TRADE_OFF else 'and'}"
+    )
 
 
-def _are_both_shown(reached: Conclusion) -> bool:
+def _are_both_shown(conclusion: Conclusion) -> bool:
     """Tell whether both what is spent and what was found differ, and that decided."""
-    decided = reached.verdict in (Verdict.TRADE_OFF, Verdict.HELPS, Verdict.HURTS)
-    spends = reached.spends in (Change.LOWER, Change.HIGHER) and not reached.withheld
-    differ = bool(reached.quality.metric.keyed) and reached.shown in _WORSE | _BETTER
-    return decided and reached.cost is not None and spends and differ
+    decided = conclusion.verdict in (Verdict.TRADE_OFF, Verdict.HELPS, Verdict.HURTS)
+    spends = conclusion.spends in (Change.LOWER, Change.HIGHER) and not conclusion.is_withheld
+    differ = bool(conclusion.quality.metric.keyed) and conclusion.shown_quality in _WORSE | _BETTER
+    return decided and conclusion.cost is not None and spends and differ
 
 
-def _beside(reached: Conclusion) -> str:
+def _describe_other_figure(conclusion: Conclusion) -> str:
     """Say what is shown of the figure that the line has not."""
-    if reached.cost is None:
-        return "" if reached.verdict in OPEN else ". Its agent has no model"
-    if _are_both_shown(reached):
+    if conclusion.cost is None:
+        return "" if conclusion.verdict in OPEN else ". Its agent has no model"
+    if _are_both_shown(conclusion):
         return ""
-    if not reached.quality.metric.keyed:
-        return ", answers unchecked" if reached.verdict is Verdict.INCONCLUSIVE else ""
-    if _is_on_quality(reached):
-        same = reached.spends is Change.SAME and reached.verdict is not Verdict.INCONCLUSIVE
-        return f", and {spent_as_much(reached.cost.metric)}" if same else ""
-    shown = Quality.NOT_SHOWN if reached.unsure or reached.unproved else reached.shown
-    if shown is Quality.NOT_WORSE:
+    if not conclusion.quality.metric.keyed:
+        return ", answers unchecked" if conclusion.verdict is Verdict.INCONCLUSIVE else ""
+    if _is_on_quality(conclusion):
+        same = conclusion.spends is Change.SAME and conclusion.verdict is not Verdict.INCONCLUSIVE
+        return f", and {describe_equal_spending(conclusion.cost.metric)}" if same else ""
+    quality = (
+        Quality.NOT_SHOWN if conclusion.unsure or conclusion.unproved else conclusion.shown_quality
+    )
+    if quality is Quality.NOT_WORSE:
         return ", with answers as good"
-    if reached.verdict is Verdict.INCONCLUSIVE:
-        return "" if reached.doubt else ", answers also unclear"
-    if shown in _BETTER:
+    if conclusion.verdict is Verdict.INCONCLUSIVE:
+        return "" if conclusion.uncertainty else ", answers also unclear"
+    if quality in _BETTER:
         return ", with slightly better answers"
-    if reached.verdict in (Verdict.CHEAPER, Verdict.DEARER):
-        if reached.idle:
+    if conclusion.verdict in (Verdict.CHEAPER, Verdict.DEARER):
+        if conclusion.shows_nothing:
             return ". What it found shows nothing"
-        lost = reached.unsure or reached.unproved
-        return f". {'Lost trials hide them' if lost else 'Too few tasks to judge'}"
+        has_lost_trials = conclusion.unsure or conclusion.unproved
+        return f". {'Lost trials hide them' if has_lost_trials else 'Too few tasks to judge'}"
     return ""
 
 
-def _but(reached: Conclusion) -> str:
+def _explain_inconclusive(conclusion: Conclusion) -> str:
     """Say in a few words why the figures do not count."""
-    if reached.verdict is not Verdict.INCONCLUSIVE:
+    if conclusion.verdict is not Verdict.INCONCLUSIVE:
         return ""
-    if reached.hidden:
+    if conclusion.is_hidden:
         return "but trials that were stopped or lost could change that"
-    if reached.doubt or reached.unproved:
+    if conclusion.uncertainty or conclusion.unproved:
         return "but lost trials could change that"
-    if reached.too_narrow:
+    if conclusion.too_narrow:
         return "but agents that run at once share their delays"
-    if reached.alone:
+    if conclusion.judged_costs:
         return "but not where answers are checked"
-    if reached.idle and (reached.cost is None or reached.spends is Change.SAME):
+    if conclusion.shows_nothing and (conclusion.cost is None or conclusion.spends is Change.SAME):
         return "which by itself shows nothing"
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import Data, ModelExperiment, ModelRecord
 from swarm_bench.core.status import Cause
@@ -21,12 +21,12 @@ class ModelSession(CaseSession):
     experiment: ModelExperiment
     records: Sequence[ModelRecord]
 
-    def records_of(self, arm: str) -> list[ModelRecord]:
+    def list_records(self, arm: str) -> list[ModelRecord]:
         return [record for record in self.records if record.arm == arm]
 
-    def answers_of(self, arm: str) -> list[ModelRecord]:
+    def list_answers(self, arm: str) -> list[ModelRecord]:
         """Return the trials of an arm in which its model answered."""
-        return [record for record in self.records_of(arm) if record.cause is Cause.FINISHED]
+        return [record for record in self.list_records(arm) if record.cause is Cause.FINISHED]
 
     @property
     def chosen_arms(self) -> tuple[str, ...]:
@@ -49,41 +49,42 @@ class ModelSession(CaseSession):
             "Turns of an agent": self.experiment.max_turns,
         }
 
-    def settings_of(self, arm: str) -> Mapping[str, Any]:
-        models = sorted({record.model for record in self.records_of(arm) if record.model})
+    def read_settings(self, arm: str) -> Mapping[str, Any]:
+        models = sorted({record.model for record in self.list_records(arm) if record.model})
         properties = self.experiment.arm(arm).properties
         return {
             f"Model of {arm}": tuple(models),
-            f"Properties of {arm}": tuple(f"{name}={it}" for name, it in properties.items()),
+            f"Properties of {arm}": tuple(f"{name}={value}" for name, value in properties.items()),
         }
 
     @property
     def faults(self) -> Iterator[str]:
         yield from self.experiment.data_faults
-        scored = [it.scored_by for it in self.records if it.scored_by is not None]
-        if others := sum(number != self.rules_now for number in scored):
+        scored = [record.scored_by for record in self.records if record.scored_by is not None]
+        if other_count := sum(number != self.rules_now for number in scored):
             yield (
-                f"{others} of {amount(len(scored), 'answer')} {'was' if others == 1 else 'were'} "
-                "scored by the rules of another version of swarm-bench; swarm-bench rescore "
-                f"{quote(self.folder)} scores all of them by those of this one."
+                f"{other_count} of {quantify(len(scored), 'answer')} "
+                f"{'was' if other_count == 1 else 'were'} scored by the rules of another version "
+                f"of swarm-bench; swarm-bench rescore {quote(self.folder)} scores all of them by "
+                f"those of this one."
             )
 
     def is_rehearsed(self, arm: str) -> bool:
         return self.experiment.arm(arm).model.endswith(f":{REHEARSAL}")
 
-    def unanswered(self, arm: str) -> Part:
-        records = self.records_of(arm)
+    def count_unanswered(self, arm: str) -> Part:
+        records = self.list_records(arm)
         return sum(record.cause is Cause.TIMEOUT for record in records), len(records)
 
     @cached_property
-    def part_of(self) -> Mapping[str, str]:
-        read = {it.case: it.part for it in self.records}
+    def parts_by_case(self) -> Mapping[str, str]:
+        read = {record.case: record.part for record in self.records}
         parts = {case.id: case.part or read.get(case.id) for case in self.experiment.cases}
         return {case: part for case, part in parts.items() if part is not None}
 
     @cached_property
     def rules(self) -> set[int]:
-        return {it.scored_by for it in self.records if it.scored_by is not None}
+        return {record.scored_by for record in self.records if record.scored_by is not None}
 
     @cached_property
     def references(self) -> dict[str, str]:

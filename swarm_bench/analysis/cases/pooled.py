@@ -12,7 +12,7 @@ from functools import cached_property
 from math import fsum, isfinite
 from statistics import fmean
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.errors import described
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.metric_reader import Guarded
@@ -24,7 +24,7 @@ _MIDDLE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class RecordCounts:
     """What the records of a session count for one metric."""
 
     by_trial: Mapping[str, Numbers]
@@ -33,64 +33,68 @@ class Counted:
     """Trials whose counts cannot be used, each with a clause that says why."""
 
     @cached_property
-    def failed(self) -> frozenset[str]:
+    def failed_trials(self) -> frozenset[str]:
         """The ids of the trials whose counts cannot be used."""
         return frozenset(record.trial for record, _ in self.failures)
 
 
-def counted(metric: Metric, records: Iterable[CaseRecord]) -> Counted:
+def count_records(metric: Metric, records: Iterable[CaseRecord]) -> RecordCounts:
     """Read the counts of all records. All must have as many numbers as most have."""
     by_trial: dict[str, Numbers] = {}
     failures: list[tuple[CaseRecord, str]] = []
     read: list[tuple[CaseRecord, Numbers]] = []
     for record in records:
-        numbers, clause = _numbers(metric, record)
+        numbers, clause = _read_numbers(metric, record)
         if clause is not None:
             failures.append((record, clause))
         elif numbers is not None:
             read.append((record, numbers))
     lengths = Counter(len(numbers) for _, numbers in read)
-    length = max(lengths, key=lambda it: (lengths[it], it), default=0)
+    length = max(lengths, key=lambda count: (lengths[count], count), default=0)
     for record, numbers in read:
         if len(numbers) == length:
             by_trial[record.trial] = numbers
         else:
-            clause = f"it has {amount(len(numbers), 'number')}, and most have {length}"
+            clause = f"it has {quantify(len(numbers), 'number')}, and most have {length}"
             failures.append((record, clause))
-    return Counted(by_trial=by_trial, failures=failures)
+    return RecordCounts(by_trial=by_trial, failures=failures)
 
 
-def pooled(metric: Metric, runs: Collection[Mapping[str, Numbers]]) -> dict[str, list[float]]:
+def pool(metric: Metric, runs: Collection[Mapping[str, Numbers]]) -> dict[str, list[float]]:
     """Return a value for each case, whose mean over cases is the figure: of several runs the mean
     of theirs. `runs` have the counts by case. Empty where no run has a figure."""
-    every = [values for counts in runs if counts and (values := _of_run(metric, counts))]
-    if not every:
+    runs_values = [
+        values for counts in runs if counts and (values := _compute_pseudo_values(metric, counts))
+    ]
+    if not runs_values:
         return {}
-    figures = [fmean(values.values()) for values in every]
+    figures = [fmean(values.values()) for values in runs_values]
     figure, moves = fmean(figures), defaultdict[str, float](float)
-    cases = dict.fromkeys(case for values in every for case in values)
-    for values, own in zip(every, figures, strict=True):
-        share = len(cases) / len(values) / len(every)  # a run may have lost some cases
+    cases = dict.fromkeys(case for values in runs_values for case in values)
+    for values, run_figure in zip(runs_values, figures, strict=True):
+        share = len(cases) / len(values) / len(runs_values)  # a run may have lost some cases
         for case, value in values.items():
-            moves[case] += share * (value - own)
+            moves[case] += share * (value - run_figure)
     return {case: [figure + moves[case]] for case in cases}
 
 
-def failed(metric: Metric, counts: Mapping[str, Numbers]) -> str | None:
+def describe_failure(metric: Metric, counts: Mapping[str, Numbers]) -> str | None:
     """Say in a clause why the sums of a run have no figure where that failed."""
     assert metric.of_counts
-    return Guarded(metric.of_counts, share=metric.is_share).attempt(_sums(counts.values()))[1]
+    return Guarded(metric.of_counts, share=metric.is_share).attempt(_add_counts(counts.values()))[1]
 
 
-def _sums(counts: Iterable[Numbers]) -> list[float]:
+def _add_counts(counts: Iterable[Numbers]) -> list[float]:
     return [fsum(column) for column in zip(*counts, strict=True)]
 
 
-def _of_run(metric: Metric, counts: Mapping[str, Numbers]) -> dict[str, float] | None:
+def _compute_pseudo_values(
+    metric: Metric, counts: Mapping[str, Numbers]
+) -> dict[str, float] | None:
     """Return the pseudo-values of one run; `None` where it has no figure."""
     assert metric.of_counts
     of_counts = Guarded(metric.of_counts, share=metric.is_share)
-    sums = _sums(counts.values())
+    sums = _add_counts(counts.values())
     figure = of_counts(sums)
     if figure is None:
         return None
@@ -98,19 +102,23 @@ def _of_run(metric: Metric, counts: Mapping[str, Numbers]) -> dict[str, float] |
     if number == 1:
         return dict.fromkeys(counts, figure)
     without: dict[Numbers, float] = {}
-    for own in dict.fromkeys(counts.values()):
-        rest = of_counts([whole - part for whole, part in zip(sums, own, strict=True)])
-        if rest is None:
+    for numbers in dict.fromkeys(counts.values()):
+        figure_without = of_counts(
+            [sum_of_all - part for sum_of_all, part in zip(sums, numbers, strict=True)]
+        )
+        if figure_without is None:
             # This case alone decides whether there is a figure, so nothing is known without it.
             if not metric.is_share:
                 return None
-            rest = 0.0 if figure > _MIDDLE else 1.0
-        without[own] = rest
-    mean = fmean(without[own] for own in counts.values())
-    return {case: figure + (number - 1) * (mean - without[own]) for case, own in counts.items()}
+            figure_without = 0.0 if figure > _MIDDLE else 1.0
+        without[numbers] = figure_without
+    mean = fmean(without[numbers] for numbers in counts.values())
+    return {
+        case: figure + (number - 1) * (mean - without[numbers]) for case, numbers in counts.items()
+    }
 
 
-def _numbers(metric: Metric, record: CaseRecord) -> tuple[Numbers | None, str | None]:
+def _read_numbers(metric: Metric, record: CaseRecord) -> tuple[Numbers | None, str | None]:
     """Return the counts of a record, and in a clause why they cannot be used."""
     assert metric.counts
     try:

@@ -7,9 +7,9 @@ from statistics import fmean
 from swarm_bench.analysis.cases.answered import is_empty
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.documents.blocks import definitions
-from swarm_bench.analysis.statistics.effects import Effect, wilson
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.documents.blocks import make_definitions
+from swarm_bench.analysis.statistics.effects import Effect, compute_wilson
+from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Answer, Cell, Grid, Section, Value
 from swarm_bench.core.session.models import ModelRecord
@@ -26,7 +26,7 @@ class ResultFigure:
     """Without what the figure cannot be."""
     cases: int
     """That have it."""
-    asked: int
+    expected_cases: int
     """That it is of; where there are none, it is of another part of the data."""
 
 
@@ -44,51 +44,57 @@ class Result:
     """How many of its answers are, since the server put its text elsewhere; empty where none is."""
 
 
-def measures(session: ModelSession) -> list[Metric]:
+def list_measures(session: ModelSession) -> list[Metric]:
     """Return the benchmark's own measures: those that are compared, and others of cases."""
     return [
-        it
-        for it in session.metrics
-        if it.is_of_trials and (it.compared or it.of_case or it.counts or it.of_groups)
+        metric
+        for metric in session.metrics
+        if metric.is_of_trials
+        and (metric.compared or metric.of_case or metric.counts or metric.of_groups)
     ]
 
 
-def results(session: ModelSession) -> Iterator[Result]:
+def compute_results(session: ModelSession) -> Iterator[Result]:
     """Yield the figures of each arm: over all cases, and over each part where there are several and
     figures that are not of one part anyway."""
-    part_of = session.part_of
-    divided = any(metric.part is None for metric in measures(session))
+    part_of = session.parts_by_case
+    divided = any(metric.part is None for metric in list_measures(session))
     parts = sorted(set(part_of.values())) if divided else []
     for arm in session.experiment.arms:
         for part in (None, *(parts if len(parts) > 1 else ())):
-            cases = [it.id for it in session.experiment.cases]
-            own = {case for case in cases if part is None or part_of.get(case) == part}
-            figures = tuple(_figure(session, arm, metric, own) for metric in measures(session))
+            cases = [case.id for case in session.experiment.cases]
+            part_cases = {case for case in cases if part is None or part_of.get(case) == part}
+            figures = tuple(
+                _compute_figure(session, arm, metric, part_cases)
+                for metric in list_measures(session)
+            )
             yield Result(
                 arm=arm,
                 part=part,
-                cases=len(own),
+                cases=len(part_cases),
                 figures=figures,
-                empty=_empty([it for it in session.answers_of(arm) if it.case in own]),
+                empty=_describe_empty(
+                    [record for record in session.list_answers(arm) if record.case in part_cases]
+                ),
             )
 
 
-def alone(session: CaseSession, metric: Metric | None) -> Iterator[Answer]:
+def answer_without_reference(session: CaseSession, metric: Metric | None) -> Iterator[Answer]:
     """Say what each arm came to, where none is held against another."""
     if session.references or metric is None:
         return
     for arm in session.experiment.arms:
-        figure = _figure(session, arm, metric, set(session.asked(metric).ids))
-        runs = amount(session.experiment.runs, "run")
-        size = f", {amount(figure.cases, 'case')} × {runs}" if figure.cases else ""
+        figure = _compute_figure(session, arm, metric, set(session.select_cases(metric).ids))
+        runs = quantify(session.experiment.runs, "run")
+        size = f", {quantify(figure.cases, 'case')} × {runs}" if figure.cases else ""
         yield Answer(
             subject=arm,
-            claim=f": {lowered(metric.title)} {_in_words(metric, figure)}{size}",
+            claim=f": {lowercase(metric.title)} {_format_figure(metric, figure)}{size}",
             caveats=tuple(caveat.qualification for caveat in session.caveats(arm)),
         )
 
 
-def _in_words(metric: Metric, figure: ResultFigure) -> str:
+def _format_figure(metric: Metric, figure: ResultFigure) -> str:
     """Write `0.55 (0.45 to 0.65)`."""
     if figure.value is None:
         return "is known of no case"
@@ -98,20 +104,20 @@ def _in_words(metric: Metric, figure: ResultFigure) -> str:
     return f"{figure.value:{digits}}{interval}"
 
 
-def result_section(session: ModelSession) -> Section:
+def make_result_section(session: ModelSession) -> Section:
     """Make the table of them."""
-    rows = list(results(session))
+    rows = list(compute_results(session))
     parts = any(row.part for row in rows)
-    shown = [
+    metrics = [
         metric
-        for at, metric in enumerate(measures(session))
+        for at, metric in enumerate(list_measures(session))
         if any(row.figures[at].value is not None for row in rows)
     ]
-    headers = ("Arm", *(("Part",) if parts else ()), "Cases", *(metric.title for metric in shown))
+    headers = ("Arm", *(("Part",) if parts else ()), "Cases", *(metric.title for metric in metrics))
     grid = Grid(
         headers=headers,
         labels=2 if parts else 1,
-        about=over(session),
+        about=describe_cases(session),
         rows=tuple(
             (
                 row.arm,
@@ -120,9 +126,9 @@ def result_section(session: ModelSession) -> Section:
                 *(
                     "by part"
                     if row.part is None and session.is_by_part(figure.metric)
-                    else _cell(figure, row)
+                    else _make_cell(figure, row)
                     for figure in row.figures
-                    if figure.metric in shown
+                    if figure.metric in metrics
                 ),
             )
             for row in rows
@@ -131,66 +137,72 @@ def result_section(session: ModelSession) -> Section:
     return Section(title=f"Results (95 % interval over {session.intervals_over})", blocks=(grid,))
 
 
-def over(session: CaseSession) -> str:
+def describe_cases(session: CaseSession) -> str:
     """Say what the figures of a session are over."""
     experiment = session.experiment
-    cases, runs = amount(len(experiment.cases), "case"), amount(experiment.runs, "run")
+    cases, runs = quantify(len(experiment.cases), "case"), quantify(experiment.runs, "run")
     return f"Over {cases} and {runs}; in brackets the 95 % interval over {session.intervals_over}"
 
 
-def definition_section(session: ModelSession) -> Section:
+def make_definition_section(session: ModelSession) -> Section:
     """Say what the figures of that table are."""
-    return Section(title="Figures", blocks=tuple(definitions(measures(session))))
+    return Section(title="Figures", blocks=tuple(make_definitions(list_measures(session))))
 
 
-def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> ResultFigure:
+def _compute_figure(
+    session: CaseSession, arm: str, metric: Metric, cases: set[str]
+) -> ResultFigure:
     figures = {
         case: fmean(values)
         for case, values in session.figures(arm, metric, cases).items()
         if values
     }
-    effect = session.asked(metric).effect(figures) if figures else None
+    effect = session.select_cases(metric).make_effect(figures) if figures else None
     return ResultFigure(
         metric=metric,
-        value=_value(metric, effect) if effect else None,
-        interval=_interval(metric, effect) if effect else None,
+        value=_round_estimate(metric, effect) if effect else None,
+        interval=_compute_interval(metric, effect) if effect else None,
         cases=len(figures),
-        asked=len(cases.intersection(session.asked(metric).ids)),
+        expected_cases=len(cases.intersection(session.select_cases(metric).ids)),
     )
 
 
-def _value(metric: Metric, effect: Effect) -> float:
+def _round_estimate(metric: Metric, effect: Effect) -> float:
     """Return the estimate; rounding takes no share out of its range."""
     return min(1.0, max(0.0, effect.estimate)) if metric.is_share else effect.estimate
 
 
-def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
-    bounds, most = effect.interval(), metric.most(effect.units)
+def _compute_interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
+    bounds, upper_limit = effect.interval(), metric.most(effect.units)
     if not bounds:
         return None
     if bounds[0] == bounds[1]:  # that all cases are equal says little of others
-        return _of_equals(metric, effect)
+        return _compute_equal_interval(metric, effect)
     least = metric.least(min(effect.differences))
-    return max(bounds[0], least), min(bounds[1], most)
+    return max(bounds[0], least), min(bounds[1], upper_limit)
 
 
-def _of_equals(metric: Metric, effect: Effect) -> tuple[float, float] | None:
+def _compute_equal_interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
     """Compute the interval of a share that is nothing, or all, in every case; `None` elsewhere."""
-    share = _value(metric, effect)
+    share = _round_estimate(metric, effect)
     if not metric.is_share or metric.is_of_many or share not in (0, 1):
         return None
-    return wilson(share * effect.independent, effect.independent)
+    return compute_wilson(share * effect.independent_cases, effect.independent_cases)
 
 
-def _cell(figure: ResultFigure, row: Result) -> Cell:
-    if not figure.asked:
+def _make_cell(figure: ResultFigure, row: Result) -> Cell:
+    if not figure.expected_cases:
         return None
     low, high = figure.interval or (None, None)
-    some = (f"{figure.cases} of {figure.asked} cases",) if 0 < figure.cases < figure.asked else ()
-    notes = (*some, row.empty) if row.empty and figure.value is not None else some
+    partial_note = (
+        (f"{figure.cases} of {figure.expected_cases} cases",)
+        if 0 < figure.cases < figure.expected_cases
+        else ()
+    )
+    notes = (*partial_note, row.empty) if row.empty and figure.value is not None else partial_note
     return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=notes)
 
 
-def _empty(answers: Sequence[ModelRecord]) -> str:
+def _describe_empty(answers: Sequence[ModelRecord]) -> str:
     empty = sum(map(is_empty, answers))
-    return f"{empty} of {amount(len(answers), 'answer')} empty" if empty else ""
+    return f"{empty} of {quantify(len(answers), 'answer')} empty" if empty else ""

@@ -8,12 +8,18 @@ from functools import cached_property
 from shlex import quote
 from typing import Any, ClassVar
 
-from swarm_bench.analysis.cases.pooled import Counted, Numbers, counted, failed, pooled
-from swarm_bench.analysis.frame import figures_by_case
+from swarm_bench.analysis.cases.pooled import (
+    Numbers,
+    RecordCounts,
+    count_records,
+    describe_failure,
+    pool,
+)
+from swarm_bench.analysis.frame import group_figures
 from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.once import once
-from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, rounded_up
-from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paired
+from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, round_up
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, pair_figures
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.document import Answer, Document, Step
 from swarm_bench.core.report.standing import Caveat, describe_void
@@ -59,7 +65,7 @@ class CaseSession(ABC):
         return {}
 
     @cached_property
-    def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:
+    def measured_trials(self) -> dict[tuple[str, int], list[CaseRecord]]:
         """The trials that ran to their own end, by arm and run, and those with all but what a judge
         did not say."""
         groups: dict[tuple[str, int], list[CaseRecord]] = defaultdict(list)
@@ -83,7 +89,7 @@ class CaseSession(ABC):
         """Collect what stands against believing the figures of an arm."""
         return tuple(caveat for kind in self.kinds for caveat in kind(self, arm))
 
-    def excluded(self, arm: str, reference: str | None = None) -> str:
+    def explain_exclusion(self, arm: str, reference: str | None = None) -> str:
         """Say why nothing can be concluded from the figures of an arm, or from those of the
         reference that it is held against; empty where something can."""
         return describe_void({side: self.caveats(side) for side in (arm, reference or arm)})
@@ -118,7 +124,7 @@ class CaseSession(ABC):
         """What else was set, by its name in a comparison of two sessions."""
         return {}
 
-    def settings_of(self, arm: str) -> Mapping[str, Any]:
+    def read_settings(self, arm: str) -> Mapping[str, Any]:
         """Return the same for an arm, and who answered."""
         return {}
 
@@ -131,11 +137,11 @@ class CaseSession(ABC):
         """Tell whether fixed rules answered in the place of a model."""
         return False
 
-    def unanswered(self, arm: str) -> Part:
+    def count_unanswered(self, arm: str) -> Part:
         """Count the requests of an arm that were not answered in time."""
-        return 0, len(self.records_of(arm))
+        return 0, len(self.list_records(arm))
 
-    def records_of(self, arm: str) -> Sequence[CaseRecord]:
+    def list_records(self, arm: str) -> Sequence[CaseRecord]:
         """Return the records of an arm."""
         return [record for record in self.records if record.arm == arm]
 
@@ -151,15 +157,15 @@ class CaseSession(ABC):
     @cached_property
     def intervals_over(self) -> str:
         """What is drawn anew in its intervals, in words."""
-        return "groups of cases" if self.cases.groups_of(self.cases.ids) else "cases"
+        return "groups of cases" if self.cases.list_groups(self.cases.ids) else "cases"
 
     @cached_property
-    def part_of(self) -> Mapping[str, str]:
+    def parts_by_case(self) -> Mapping[str, str]:
         """The part of the data to which each case belongs that is of one."""
         parts = {case.id: case.part for case in self.experiment.cases}
         return {case: part for case, part in parts.items() if part is not None}
 
-    def tags_of(self, case: str) -> str | None:
+    def find_tags(self, case: str) -> str | None:
         """Return the tags of a case, with commas between them."""
         return None
 
@@ -168,42 +174,42 @@ class CaseSession(ABC):
         """The numbers of the rules by which its answers were scored."""
         return set()
 
-    def units(self, metric: Metric) -> Cases:
+    def select_units(self, metric: Metric) -> Cases:
         """Return what is counted where a limit is on the metric."""
-        return self.asked(metric)
+        return self.select_cases(metric)
 
-    def unit_figures(self, arm: str, metric: Metric) -> Figures:
+    def group_unit_figures(self, arm: str, metric: Metric) -> Figures:
         """Group the figures of an arm by that."""
         return self.figures(arm, metric)
 
-    def asked(self, metric: Metric) -> Cases:
+    def select_cases(self, metric: Metric) -> Cases:
         """Return what was asked that the metric is of."""
         if metric.part is None and metric.of_groups is None:
             return self.cases
-        part_of, part = self.part_of, metric.part
+        part_of, part = self.parts_by_case, metric.part
         return replace(
             self.cases,
-            ids=tuple(it for it in self.cases.ids if part is None or part_of.get(it) == part),
+            ids=tuple(case for case in self.cases.ids if part is None or part_of.get(case) == part),
             by_group=metric.of_groups is not None,
         )
 
-    def counted(self, arm: str, metric: Metric) -> list[CaseRecord]:
+    def select_counted(self, arm: str, metric: Metric) -> list[CaseRecord]:
         """Return the trials of an arm that count. One that failed spent little and is no saving: it
         counts where the metric is of failed trials too, and for scores."""
         runs = range(1, self.experiment.runs + 1)
-        records = [record for run in runs for record in self.measured.get((arm, run), ())]
+        records = [record for run in runs for record in self.measured_trials.get((arm, run), ())]
         if metric.relative and not metric.of_failed:
-            return [it for it in records if it.status is not Status.AGENT_FAILED]
+            return [record for record in records if record.status is not Status.AGENT_FAILED]
         return records
 
-    def counts(self, metric: Metric) -> Counted:
+    def count_metric(self, metric: Metric) -> RecordCounts:
         """Return what the records count for a metric that is made of counts."""
         if metric.key not in self._counts:
-            self._counts[metric.key] = counted(metric, self.records)
+            self._counts[metric.key] = count_records(metric, self.records)
         return self._counts[metric.key]
 
     @cached_property
-    def _counts(self) -> dict[str, Counted]:
+    def _counts(self) -> dict[str, RecordCounts]:
         return {}
 
     def figures(
@@ -211,100 +217,109 @@ class CaseSession(ABC):
     ) -> dict[str, list[float]]:
         """Group the figures of an arm that count by case; of some cases, or of all. Of many
         records or groups, they are such that their mean is the figure."""
-        asked = self.asked(metric).ids
-        chosen = set(asked) if cases is None else set(asked) & set(cases)
-        trials = [it for it in self.counted(arm, metric) if it.case in chosen]
+        case_ids = self.select_cases(metric).ids
+        selected = set(case_ids) if cases is None else set(case_ids) & set(cases)
+        trials = [record for record in self.select_counted(arm, metric) if record.case in selected]
         if metric.counts:
-            return pooled(metric, self._counts_by_run(metric, trials))
-        figures = figures_by_case(trials, metric)
+            return pool(metric, self._group_counts(metric, trials))
+        figures = group_figures(trials, metric)
         if metric.of_groups == "sum":
-            return self._summed(figures)
+            return self._scale_to_sums(figures)
         if metric.of_case is None:
             return figures
-        again = self.experiment.runs // self.experiment.count_runs(arm)  # equal in every run
-        made = {case: metric.of_case(values * again) for case, values in figures.items()}
-        return {case: [value] for case, value in made.items() if value is not None}
+        repetitions = self.experiment.runs // self.experiment.count_runs(arm)  # equal in every run
+        by_case = {case: metric.of_case(values * repetitions) for case, values in figures.items()}
+        return {case: [value] for case, value in by_case.items() if value is not None}
 
-    def failed_sums(self, arm: str, metric: Metric) -> str | None:
+    def explain_failed_sums(self, arm: str, metric: Metric) -> str | None:
         """Say in a clause why an arm has no figure of its counts where that failed."""
-        chosen = set(self.asked(metric).ids)
-        trials = (it for it in self.counted(arm, metric) if it.case in chosen)
-        clauses = (failed(metric, run) for run in self._counts_by_run(metric, trials))
+        selected = set(self.select_cases(metric).ids)
+        trials = (record for record in self.select_counted(arm, metric) if record.case in selected)
+        clauses = (describe_failure(metric, run) for run in self._group_counts(metric, trials))
         return next((clause for clause in clauses if clause), None)
 
-    def _counts_by_run(
+    def _group_counts(
         self, metric: Metric, trials: Iterable[CaseRecord]
     ) -> Collection[Mapping[str, Numbers]]:
-        by_trial, runs = self.counts(metric).by_trial, defaultdict[int, dict[str, Numbers]](dict)
+        by_trial, runs = (
+            self.count_metric(metric).by_trial,
+            defaultdict[int, dict[str, Numbers]](dict),
+        )
         for trial in trials:
             if trial.trial in by_trial:
                 runs[trial.run][trial.case] = by_trial[trial.trial]
         return runs.values()
 
-    def _summed(self, figures: dict[str, list[float]]) -> dict[str, list[float]]:
+    def _scale_to_sums(self, figures: dict[str, list[float]]) -> dict[str, list[float]]:
         """Scale figures whose mean over groups becomes a sum; none where they are of several
         parts, whose sums are not to be added."""
         if self._are_of_parts(figures):
             return {}
-        groups = len(set(self.cases.groups_of(figures) or figures))
-        return {case: [groups * value for value in own] for case, own in figures.items()}
+        groups = len(set(self.cases.list_groups(figures) or figures))
+        return {case: [groups * value for value in values] for case, values in figures.items()}
 
     def is_by_part(self, metric: Metric) -> bool:
         """Tell whether a metric has figures of parts of the data alone, and none of all of it."""
-        return metric.of_groups == "sum" and self._are_of_parts(self.asked(metric).ids)
+        return metric.of_groups == "sum" and self._are_of_parts(self.select_cases(metric).ids)
 
     def _are_of_parts(self, cases: Iterable[str]) -> bool:
-        return len({self.part_of.get(case) for case in cases}) > 1
+        return len({self.parts_by_case.get(case) for case in cases}) > 1
 
     @cached_property
     def references(self) -> dict[str, str]:
         """By the name of an arm, the one that it is held against; those that are held against none
         are not in it."""
-        first, *others = self.arms
-        return dict.fromkeys(others, first)
+        first, *other_arms = self.arms
+        return dict.fromkeys(other_arms, first)
 
-    def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
+    def pair_arms(self, arm: str, reference: str, metric: Metric) -> Pairs:
         """Pair two arms case by case."""
-        own, other = in_both((self, arm), (self, reference), metric)
-        return paired(own, other, self.asked(metric), relative=metric.relative)
+        arm_figures, reference_figures = read_common_figures((self, arm), (self, reference), metric)
+        return pair_figures(
+            arm_figures, reference_figures, self.select_cases(metric), relative=metric.relative
+        )
 
-    def next_step(self, needed: int | None) -> Step | None:
+    def advise_next_step(self, needed: int | None) -> Step | None:
         """Advise so many cases, or where nobody knows how many, to run what is missing; `None`
         where neither can be."""
-        return self.with_more(needed) if needed else self.again()
+        return self.advise_more_cases(needed) if needed else self.advise_missing()
 
-    def again(self) -> Step | None:
+    def advise_missing(self) -> Step | None:
         """Advise to run what is missing; `None` where nothing is that can be run again."""
         experiment = self.experiment
         planned = len(experiment.cases) * sum(map(experiment.count_runs, experiment.arms))
         if sum(record.conclusive for record in self.records) >= planned:
             return None
-        return Step(self._continued(), FOR_MISSING)
+        return Step(self._write_continuation(), FOR_MISSING)
 
-    def with_more(self, needed: int | None) -> Step | None:
+    def advise_more_cases(self, needed: int | None) -> Step | None:
         """Advise more cases, as far as the data has some."""
         if needed is None or self.data is None:
             return None
-        limit = min(self.data.rows, rounded_up(needed))
+        limit = min(self.data.rows, round_up(needed))
         if limit <= len(self.experiment.cases):
             return None
-        return Step(self._continued(f" --limit {limit}"), f"with {limit:,} cases in all", limit)
+        return Step(
+            self._write_continuation(f" --limit {limit}"), f"with {limit:,} cases in all", limit
+        )
 
-    def _continued(self, more: str = "") -> str:
+    def _write_continuation(self, options: str = "") -> str:
         """Write what continues the session, with the permission that is given anew in each call."""
         experiment = self.experiment
         run = f"swarm-bench run {quote(experiment.typed_benchmark)}"
-        return f"{run} --continue {experiment.session}{more}{self.permission}"
+        return f"{run} --continue {experiment.session}{options}{self.permission}"
 
 
-def in_both(
-    own: tuple[CaseSession, str], other: tuple[CaseSession, str], metric: Metric
+def read_common_figures(
+    side: tuple[CaseSession, str], reference_side: tuple[CaseSession, str], metric: Metric
 ) -> tuple[Figures, Figures]:
     """Return the figures of two arms, each with its session. Figures of many records or groups are
     those of the cases that both have."""
-    sides = [session.figures(arm, metric) for session, arm in (own, other)]
+    sides = [session.figures(arm, metric) for session, arm in (side, reference_side)]
     if not metric.is_of_many or sides[0].keys() == sides[1].keys():
         return sides[0], sides[1]
     common = sides[0].keys() & sides[1].keys()
-    again = [session.figures(arm, metric, common) for session, arm in (own, other)]
-    return again[0], again[1]
+    common_figures = [
+        session.figures(arm, metric, common) for session, arm in (side, reference_side)
+    ]
+    return common_figures[0], common_figures[1]

@@ -4,28 +4,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import log1p
 
-from swarm_bench.analysis.cases.losses import doubts, missing
+from swarm_bench.analysis.cases.losses import count_missing, explain_doubts
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.losses import Part, omitted
+from swarm_bench.analysis.losses import Part, describe_omitted
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.sentences.contrast import Contrast
-from swarm_bench.analysis.sentences.evidence import decided, rests_on
+from swarm_bench.analysis.sentences.evidence import describe_basis, describe_decision
 from swarm_bench.analysis.sentences.next_steps import (
-    detectable_differences,
-    more_cases,
+    count_more_cases,
+    describe_detectable,
 )
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     IS_REFERENCE,
     NO_VERDICT,
-    held_against,
-    too_few_compared,
-    without_verdict,
+    add_comparison,
+    add_reasons,
+    explain_too_few_compared,
 )
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.effects import Effect, compute_holm_levels
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
-from swarm_bench.analysis.wording import amount, listed, lowered
+from swarm_bench.analysis.statistics.rule import Change, classify_ratio, classify_score
+from swarm_bench.analysis.wording import list_few, lowercase, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Answer, Step, Tone
 
@@ -50,17 +50,17 @@ _TONES = {
 }
 
 
-def primary_metric(session: CaseSession) -> Metric | None:
+def find_primary_metric(session: CaseSession) -> Metric | None:
     """Return what the verdicts are on: the metric that was named, in older sessions the first one
     that is compared; `None` where there is none, or this version does not have it."""
-    named = session.experiment.primary
-    if named is not None:
-        return next((it for it in session.metrics if it.key == named), None)
-    return next((it for it in session.metrics if it.compared and it.better), None)
+    primary = session.experiment.primary
+    if primary is not None:
+        return next((metric for metric in session.metrics if metric.key == primary), None)
+    return next((metric for metric in session.metrics if metric.compared and metric.better), None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Compared:
+class _Comparison:
     """An arm against its reference."""
 
     arm: str
@@ -72,186 +72,210 @@ class _Compared:
 
     void: str
     """Why there is no evidence; empty where there is."""
-    doubt: str
+    uncertainty: str
     """Why the figures show nothing; empty where they may."""
 
 
 @once
-def _compared(session: CaseSession) -> tuple[_Compared, ...]:
+def _compare(session: CaseSession) -> tuple[_Comparison, ...]:
     """Hold each arm against its reference."""
-    metric = primary_metric(session)
+    metric = find_primary_metric(session)
     if metric is None or not metric.better:
         return ()
     return tuple(
-        _Compared(
+        _Comparison(
             arm=arm,
             reference=reference,
             metric=metric,
-            pairs=session.pairs(arm, reference, metric),
-            sides={side: missing(session, side, metric) for side in (arm, reference)},
-            void=session.excluded(arm, reference),
-            doubt=doubts({side: (session, side) for side in (arm, reference)}, metric),
+            pairs=session.pair_arms(arm, reference, metric),
+            sides={side: count_missing(session, side, metric) for side in (arm, reference)},
+            void=session.explain_exclusion(arm, reference),
+            uncertainty=explain_doubts(
+                {side: (session, side) for side in (arm, reference)}, metric
+            ),
         )
         for arm, reference in session.references.items()
     )
 
 
 @once
-def _levels(session: CaseSession) -> dict[str, float]:
+def _compute_levels(session: CaseSession) -> dict[str, float]:
     """Return the level of the hypothesis on each arm."""
-    return holm_levels(
-        {it.arm: it.pairs.p(holds=not it.void and not it.doubt) for it in _compared(session)}
+    return compute_holm_levels(
+        {
+            comparison.arm: comparison.pairs.compute_p(
+                holds=not comparison.void and not comparison.uncertainty
+            )
+            for comparison in _compare(session)
+        }
     )
 
 
-def verdict_words(session: CaseSession) -> dict[str, str]:
+def find_verdicts(session: CaseSession) -> dict[str, str]:
     """Return the verdict on each arm in a word or two, by the arm."""
-    return {it.arm: _verdict(session, it) for it in _compared(session)}
+    return {comparison.arm: _find_verdict(session, comparison) for comparison in _compare(session)}
 
 
-def case_answers(session: CaseSession) -> Iterator[Answer]:
+def answer_cases(session: CaseSession) -> Iterator[Answer]:
     """Answer for each arm whether it is better than its reference."""
-    compared = _compared(session)
-    for it in compared:
-        yield _answer(session, it)
-    for reference in dict.fromkeys(session.references.values()) if compared else ():
-        own = _caveats(session, reference)
-        if own and reference not in session.references:
-            yield Answer(subject=reference, claim=IS_REFERENCE, caveats=own)
+    comparisons = _compare(session)
+    for comparison in comparisons:
+        yield _make_answer(session, comparison)
+    for reference in dict.fromkeys(session.references.values()) if comparisons else ():
+        caveats = _list_caveats(session, reference)
+        if caveats and reference not in session.references:
+            yield Answer(subject=reference, claim=IS_REFERENCE, caveats=caveats)
 
 
-def _answer(session: CaseSession, compared: _Compared) -> Answer:
-    verdict = _verdict(session, compared)
-    several = len(set(session.references.values())) > 1
+def _make_answer(session: CaseSession, comparison: _Comparison) -> Answer:
+    verdict = _find_verdict(session, comparison)
+    has_several = len(set(session.references.values())) > 1
     answer = Answer(
-        subject=f"{compared.arm} against {compared.reference}" if several else compared.arm,
+        subject=f"{comparison.arm} against {comparison.reference}"
+        if has_several
+        else comparison.arm,
         claim=_CLAIMS[verdict],
         tone=_TONES.get(verdict),
-        caveats=_caveats(session, compared.arm),
+        caveats=_list_caveats(session, comparison.arm),
     )
     if verdict == _NONE:
-        return without_verdict(answer, [*_why(compared), omitted(compared.sides)])
-    contrast = _contrast(session, compared)
-    but = "but lost trials could change that" if compared.doubt else ""
+        return add_reasons(answer, [*_list_reasons(comparison), describe_omitted(comparison.sides)])
+    contrast = _make_contrast(session, comparison)
+    but = "but lost trials could change that" if comparison.uncertainty else ""
     return replace(
-        held_against(answer, compared.reference, contrast, but),
-        next=_next(session, compared, contrast),
-        evidence=" ".join(_evidence(session, compared, contrast)),
+        add_comparison(answer, comparison.reference, contrast, but),
+        next=_advise_next(session, comparison, contrast),
+        evidence=" ".join(_write_evidence(session, comparison, contrast)),
         is_settled=verdict != "inconclusive",
     )
 
 
-def _caveats(session: CaseSession, arm: str) -> tuple[str, ...]:
-    return tuple(it.qualification for it in session.caveats(arm) if not it.is_void)
+def _list_caveats(session: CaseSession, arm: str) -> tuple[str, ...]:
+    return tuple(caveat.qualification for caveat in session.caveats(arm) if not caveat.is_void)
 
 
-def _verdict(session: CaseSession, compared: _Compared) -> str:
+def _find_verdict(session: CaseSession, comparison: _Comparison) -> str:
     """Return the verdict on an arm in a word or two."""
-    if compared.void or not compared.pairs.suffice or _is_nothing(compared):
+    if comparison.void or not comparison.pairs.suffice or _has_only_zeros(comparison):
         return _NONE
-    if compared.doubt:
+    if comparison.uncertainty:
         return "inconclusive"
-    assert compared.metric.better
-    return {**_EITHER, **_SHOWS[compared.metric.better]}[_contrast(session, compared).shown]
+    assert comparison.metric.better
+    return {**_EITHER, **_SHOWS[comparison.metric.better]}[
+        _make_contrast(session, comparison).change
+    ]
 
 
-def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
-    margin, level = session.experiment.margin, _levels(session)[compared.arm]
-    shown = ratio_shown if compared.metric.relative else score_shown
+def _make_contrast(session: CaseSession, comparison: _Comparison) -> Contrast:
+    margin, level = session.experiment.margin, _compute_levels(session)[comparison.arm]
+    read_change = classify_ratio if comparison.metric.relative else classify_score
     return Contrast(
-        metric=compared.metric,
-        pairs=compared.pairs,
-        shown=shown(compared.pairs.effect, margin, level),
+        metric=comparison.metric,
+        pairs=comparison.pairs,
+        change=read_change(comparison.pairs.effect, margin, level),
         margin=margin,
         level=level,
         case="case",
     )
 
 
-def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step | None:
+def _advise_next(session: CaseSession, comparison: _Comparison, contrast: Contrast) -> Step | None:
     """Advise what gives what is missing."""
-    if compared.doubt:
-        return session.again()
-    return session.with_more(more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
+    if comparison.uncertainty:
+        return session.advise_missing()
+    return session.advise_more_cases(
+        count_more_cases(contrast) if contrast.change is Change.UNCLEAR else None
+    )
 
 
-def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:
+def _write_evidence(
+    session: CaseSession, comparison: _Comparison, contrast: Contrast
+) -> Iterator[str]:
     """Say what a verdict rests on."""
-    arms, effect = len(_compared(session)), compared.pairs.effect
-    runs = max(map(session.experiment.count_runs, (compared.arm, compared.reference)))
-    yield from rests_on(contrast, arms, runs, compared.doubt or omitted(compared.sides))
-    yield from _unpaired(compared)
-    if compared.doubt:
+    arms, effect = len(_compare(session)), comparison.pairs.effect
+    runs = max(map(session.experiment.count_runs, (comparison.arm, comparison.reference)))
+    yield from describe_basis(
+        contrast, arms, runs, comparison.uncertainty or describe_omitted(comparison.sides)
+    )
+    yield from _describe_unpaired(comparison)
+    if comparison.uncertainty:
         return
-    if contrast.shown is Change.SAME and _is_beyond_noise(effect, contrast.level):
+    if contrast.change is Change.SAME and _is_beyond_noise(effect, contrast.level):
         yield "It differs beyond noise, by less than the margin."
-    if contrast.shown is Change.UNCLEAR:
-        yield from detectable_differences(contrast)
-    if _verdict(session, compared) != "better":
-        yield from _gained_elsewhere(session, compared)
+    if contrast.change is Change.UNCLEAR:
+        yield from describe_detectable(contrast)
+    if _find_verdict(session, comparison) != "better":
+        yield from _describe_other_gain(session, comparison)
 
 
-def _gained_elsewhere(session: CaseSession, compared: _Compared) -> Iterator[str]:
+def _describe_other_gain(session: CaseSession, comparison: _Comparison) -> Iterator[str]:
     """Say what an arm gains beyond noise in the part of the data that it was made from."""
-    metric = next((it for it in session.metrics if it.key == compared.metric.made_from), None)
-    pairs = metric and session.pairs(compared.arm, compared.reference, metric)
+    metric = next(
+        (
+            candidate
+            for candidate in session.metrics
+            if candidate.key == comparison.metric.made_from
+        ),
+        None,
+    )
+    pairs = metric and session.pair_arms(comparison.arm, comparison.reference, metric)
     if not metric or not metric.better or not pairs or not pairs.suffice:
         return
-    shown = (ratio_shown if metric.relative else score_shown)(pairs.effect, 0.0)
-    if {**_EITHER, **_SHOWS[metric.better]}[shown] == "better":
-        contrast = Contrast(metric=metric, pairs=pairs, shown=shown, margin=0.0, case="case")
-        if _gains(session, compared):
+    change = (classify_ratio if metric.relative else classify_score)(pairs.effect, 0.0)
+    if {**_EITHER, **_SHOWS[metric.better]}[change] == "better":
+        contrast = Contrast(metric=metric, pairs=pairs, change=change, margin=0.0, case="case")
+        if _has_gain(session, comparison):
             yield (
-                f"It gains in the cases that it was made from, too. {decided(contrast)} Of the "
-                "others there are too few to tell."
+                f"It gains in the cases that it was made from, too. {describe_decision(contrast)} "
+                f"Of the others there are too few to tell."
             )
         else:
             yield (
                 "What it gains in the cases that it was made from, the others do not show. "
-                f"{decided(contrast)}"
+                f"{describe_decision(contrast)}"
             )
 
 
-def _gains(session: CaseSession, compared: _Compared) -> bool:
+def _has_gain(session: CaseSession, comparison: _Comparison) -> bool:
     """Tell whether an arm gains more than the margin, beyond noise or not."""
-    metric, margin = compared.metric, session.experiment.margin
-    if not compared.pairs.cases:
+    metric, margin = comparison.metric, session.experiment.margin
+    if not comparison.pairs.cases:
         return False
     sign = 1 if metric.better is Better.HIGHER else -1
     least = log1p(margin) if metric.relative else margin
-    return sign * compared.pairs.effect.estimate > least
+    return sign * comparison.pairs.effect.estimate > least
 
 
-def _is_nothing(compared: _Compared) -> bool:
+def _has_only_zeros(comparison: _Comparison) -> bool:
     """Tell whether neither arm can do anything of what is asked: that says nothing of either."""
-    metric, pairs = compared.metric, compared.pairs
+    metric, pairs = comparison.metric, comparison.pairs
     worst = metric.is_share and metric.better is Better.HIGHER and not metric.relative
-    return worst and not any(pairs.own.values()) and not any(pairs.reference.values())
+    return worst and not any(pairs.arm_values.values()) and not any(pairs.reference_values.values())
 
 
-def _unpaired(compared: _Compared) -> Iterator[str]:
+def _describe_unpaired(comparison: _Comparison) -> Iterator[str]:
     """Count and name the cases that are not compared: the arm may have failed in them."""
-    absent = (*compared.pairs.unpaired, *compared.pairs.zeros)
+    absent = (*comparison.pairs.unpaired, *comparison.pairs.zeros)
     if absent:
         verb = "has" if len(absent) == 1 else "have"
         yield (
-            f"{amount(len(absent), 'case')} {verb} no {_figure(compared.metric)} in one of the two "
-            f"arms ({listed(absent)})."
+            f"{quantify(len(absent), 'case')} {verb} no {_name_figure(comparison.metric)} in one "
+            f"of the two arms ({list_few(absent)})."
         )
 
 
-def _why(compared: _Compared) -> list[str]:
+def _list_reasons(comparison: _Comparison) -> list[str]:
     """Say in clauses why there is no verdict, the gravest first."""
-    pairs = compared.pairs
-    if compared.void:
-        return compared.void.split("; ")
+    pairs = comparison.pairs
+    if comparison.void:
+        return comparison.void.split("; ")
     if not pairs.suffice:
-        return [too_few_compared(pairs.asked, len(pairs.cases), "case")]
-    return [f"no case has {_figure(compared.metric)} above 0 in either arm"]
+        return [explain_too_few_compared(pairs.total_cases, len(pairs.cases), "case")]
+    return [f"no case has {_name_figure(comparison.metric)} above 0 in either arm"]
 
 
-def _figure(metric: Metric) -> str:
-    title = lowered(metric.title)
+def _name_figure(metric: Metric) -> str:
+    title = lowercase(metric.title)
     return f"{title} above 0" if metric.relative else title
 
 

@@ -3,54 +3,60 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.analysis.adherence.treated import ModeTrials
+from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.experiment import Repository
 
 
-def littered(treated: Treated) -> Iterator[Caveat]:
+def find_unexpected_files(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find what agents left that works on others: they read a changed CLAUDE.md, and git runs a new
     hook. Nobody meant to measure that."""
-    lines = (line for line in treated.selection.data.overhead if line.mode == treated.mode)
-    looks = [line.unexpected or () for line in lines]
-    looks += [swarm.unexpected for swarm in treated.swarms]
-    paths = sorted({path for look in looks for path in look})
+    lines = (line for line in mode_trials.selection.data.overhead if line.mode == mode_trials.mode)
+    path_lists = [line.unexpected or () for line in lines]
+    path_lists += [swarm.unexpected for swarm in mode_trials.swarms]
+    paths = sorted({path for path_list in path_lists for path in path_list})
     if paths:
-        most = max(len(paths), *(swarm.unexpected_count or 0 for swarm in treated.swarms), 0)
+        path_count = max(
+            len(paths), *(swarm.unexpected_count or 0 for swarm in mode_trials.swarms), 0
+        )
         yield Caveat(
-            qualification=f"its tool changed the clone: {listed(paths)}",
-            warning=f"{treated.mode}: before the agents started, its tool changed {_paths(most)} "
-            f"in the clone that its may_create does not name: {listed(paths)}. Agents may read or "
-            "run what is there.",
+            qualification=f"its tool changed the clone: {list_few(paths)}",
+            warning=f"{mode_trials.mode}: before the agents started, its tool changed "
+            f"{_format_paths(path_count)} in the clone that its may_create does not name: "
+            f"{list_few(paths)}. Agents may read or run what is there.",
         )
 
 
-def instructions_changed(treated: Treated) -> Iterator[Caveat]:
+def find_changed_instructions(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find instructions that changed meanwhile: later agents of a swarm read them too."""
-    swarms = [swarm for swarm in treated.swarms if swarm.instructions_changed]
+    swarms = [swarm for swarm in mode_trials.swarms if swarm.instructions_changed]
     paths = sorted({path for swarm in swarms for path in swarm.instructions_changed})
     if paths:
-        where = f"in {len(swarms)} of {amount(len(treated.swarms), 'swarm')}"
+        share_text = f"in {len(swarms)} of {quantify(len(mode_trials.swarms), 'swarm')}"
         yield Caveat(
-            qualification=f"{listed(paths)} changed while its agents ran {where}",
-            warning=f"{treated.mode}: {listed(paths)} appeared, changed or disappeared in the "
-            f"clone while its agents ran {where}: by its tool or by the agents. Agents may read or "
-            "run what is there.",
+            qualification=f"{list_few(paths)} changed while its agents ran {share_text}",
+            warning=f"{mode_trials.mode}: {list_few(paths)} appeared, changed or disappeared in "
+            f"the clone while its agents ran {share_text}: by its tool or by the agents. Agents "
+            f"may read or run what is there.",
         )
 
 
-def held_keys(treated: Treated) -> Iterator[Caveat]:
+def find_exposed_keys(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find trials whose clones had files with answer keys: an older swarm-bench began them."""
-    repository, trials = treated.selection.data.experiment.repository, treated.measured
+    repository, trials = (
+        mode_trials.selection.data.experiment.repository,
+        mode_trials.measured_trials,
+    )
     exposed = [trial for trial in trials if had_keys(repository, trial.started_at)]
     if exposed:
-        what = with_keys(repository, len(exposed), len(trials))
+        clause = describe_exposed_keys(repository, len(exposed), len(trials))
         yield Caveat(
-            qualification=what,
-            warning=f"{treated.mode}: {what} {places(exposed, treated.selection)}, since an older "
-            "swarm-bench began this session: whether agents read them there was not recorded. The "
-            "other trials had none of them; a new session has none at all.",
+            qualification=clause,
+            warning=f"{mode_trials.mode}: {clause} "
+            f"{format_places(exposed, mode_trials.selection)}, since an older swarm-bench began "
+            f"this session: whether agents read them there was not recorded. The other trials had "
+            f"none of them; a new session has none at all.",
         )
 
 
@@ -61,37 +67,37 @@ def had_keys(repository: Repository, started_at: datetime | None) -> bool:
     return since is not None and (started_at is None or started_at < since)
 
 
-def with_keys(repository: Repository, some: int, trials: int) -> str:
+def describe_exposed_keys(repository: Repository, count: int, trials: int) -> str:
     """Say that so many trials had the files with answer keys."""
-    files = f"the {amount(len(repository.answers or ()), 'file')} with answer keys"
-    return f"{some} of {amount(trials, 'trial')} had {files} in their clones"
+    files = f"the {quantify(len(repository.answers or ()), 'file')} with answer keys"
+    return f"{count} of {quantify(trials, 'trial')} had {files} in their clones"
 
 
-def brought(treated: Treated) -> Iterator[Caveat]:
+def find_committed_index(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find an index that is committed: it reaches the clone of a mode whose index is said to be
     cold."""
-    folders = sorted({folder for swarm in treated.swarms for folder in swarm.brought})
+    folders = sorted({folder for swarm in mode_trials.swarms for folder in swarm.brought})
     if folders:
-        what = f"the repository itself has {listed(folders)}"
+        clause = f"the repository itself has {list_few(folders)}"
         yield Caveat(
-            qualification=f"{what}, so its tool did not begin without an index",
-            warning=f"{treated.mode}: {what}, which its tool makes for itself (may_create): it may "
-            "have begun with the index in there. To measure it without, compare on a copy of the "
-            "repository that does not have it.",
+            qualification=f"{clause}, so its tool did not begin without an index",
+            warning=f"{mode_trials.mode}: {clause}, which its tool makes for itself (may_create): "
+            f"it may have begun with the index in there. To measure it without, compare on a copy "
+            f"of the repository that does not have it.",
         )
 
 
-def not_torn_down(treated: Treated) -> Iterator[Caveat]:
+def find_failed_teardown(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find what runs on: it takes time from the agents of other modes."""
-    failed = [swarm for swarm in treated.swarms if swarm.teardown_failure]
+    failed = [swarm for swarm in mode_trials.swarms if swarm.teardown_failure]
     if failed:
-        where = f"in {len(failed)} of {amount(len(treated.swarms), 'swarm')}"
+        share_text = f"in {len(failed)} of {quantify(len(mode_trials.swarms), 'swarm')}"
         yield Caveat(
-            qualification=f"its teardown failed {where}",
-            warning=f"{treated.mode}: its teardown failed {where}. The first says: "
+            qualification=f"its teardown failed {share_text}",
+            warning=f"{mode_trials.mode}: its teardown failed {share_text}. The first says: "
             f"{failed[0].teardown_failure}.",
         )
 
 
-def _paths(number: int) -> str:
+def _format_paths(number: int) -> str:
     return "a path" if number == 1 else f"{number} paths"

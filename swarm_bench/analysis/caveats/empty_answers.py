@@ -5,30 +5,30 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.readings import ANSWERS, TASK, column
-from swarm_bench.analysis.wording import amount, places
+from swarm_bench.analysis.adherence.treated import ModeTrials
+from swarm_bench.analysis.readings import ANSWERS, TASK, read_column
+from swarm_bench.analysis.wording import format_places, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
-_TELLING = 2
+_LEAST_ANSWERS = 2
 """Answers of one tool of several, or different questions, from which on equal ones say something:
 one search that finds nothing is a search."""
-_MOST, _MANY = 0.8, 4
+_LEAST_SHARE, _MANY = 0.8, 4
 """The share of different questions, and their number, from which on one answer to them says
 something."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pooled:
+class _ToolSums:
     """The answers of one tool in all trials of a mode that count."""
 
     answers: int
     empty: int
     errors: int
-    hidden: int
+    hidden_answers: int
     questions: int
     """Different ones, of answers with something in them."""
     different: int
@@ -47,200 +47,228 @@ class _Pooled:
     @property
     def all_same(self) -> bool:
         """Whether all answers with something in them are equal, and were to different questions."""
-        return self.different == 1 and self.questions >= _TELLING and not self.hidden
+        return self.different == 1 and self.questions >= _LEAST_ANSWERS and not self.hidden_answers
 
 
-def hollow_answers(treated: Treated) -> Iterator[Caveat]:
+def find_hollow_answers(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Yield a caveat for each way in which the mode's tools answered without saying anything."""
-    names = _retrieving(treated)
-    tools = _pooled(treated, names)
-    answers = sum(pooled.answers for pooled in tools.values())
-    errors = sum(pooled.errors for pooled in tools.values())
-    hollow = [*_empty(treated, tools), *_alike(treated, tools)]
+    names = _find_retrieving_tools(mode_trials)
+    tools = _sum_tools(mode_trials, names)
+    answers = sum(tool_sums.answers for tool_sums in tools.values())
+    errors = sum(tool_sums.errors for tool_sums in tools.values())
+    hollow = [*_report_empty(mode_trials, tools), *_report_same(mode_trials, tools)]
     if errors:
-        hollow.insert(0, _error_texts(treated, tools, errors, answers))
-    is_void = _said_nothing(treated, names, tools)
+        hollow.insert(0, _report_error_texts(mode_trials, tools, errors, answers))
+    is_void = _has_no_content(mode_trials, names, tools)
     yield from (replace(caveat, is_void=is_void) for caveat in hollow)
-    for tool, pooled in tools.items():
-        if not pooled.all_same:
-            yield from _mostly_alike(treated, tool)
-    yield from _hidden_answers(treated, names)
+    for tool, tool_sums in tools.items():
+        if not tool_sums.all_same:
+            yield from _report_mostly_same(mode_trials, tool)
+    yield from _report_hidden(mode_trials, names)
 
 
-def _error_texts(
-    treated: Treated, tools: Mapping[str, _Pooled], errors: int, answers: int
+def _report_error_texts(
+    mode_trials: ModeTrials, tools: Mapping[str, _ToolSums], errors: int, answers: int
 ) -> Caveat:
     """Count them, and name a file that has one: their texts are in no record."""
     of_tools = "of the tool" if len(tools) == 1 else "of its tools"
-    some = f"{errors} of {amount(answers, 'answer')}"
+    count_text = f"{errors} of {quantify(answers, 'answer')}"
     verb = "are error texts" if errors > 1 else "is an error text"
-    erring = next(trial for trial in treated.counted if _has_error_text(trial, tools))
-    run = f"run-{erring.run}/" if treated.selection.runs > 1 else ""
+    erring = next(trial for trial in mode_trials.counted_trials if _has_error_text(trial, tools))
+    run = f"run-{erring.run}/" if mode_trials.selection.runs > 1 else ""
     file = f"{run}{erring.mode}/agent-{erring.agent}.stream.jsonl"
     return Caveat(
-        qualification=f"{some} {verb}",
-        warning=f"{treated.mode}: {some} {of_tools} {verb}, as in {file}.",
+        qualification=f"{count_text} {verb}",
+        warning=f"{mode_trials.mode}: {count_text} {of_tools} {verb}, as in {file}.",
     )
 
 
 def _has_error_text(trial: TrialRecord, tools: Collection[str]) -> bool:
-    answered = trial.tool_answers or {}
-    return any(answers.errors for tool, answers in answered.items() if tool in tools)
+    by_tool = trial.tool_answers or {}
+    return any(answers.errors for tool, answers in by_tool.items() if tool in tools)
 
 
-def _said_nothing(treated: Treated, names: Collection[str], tools: Mapping[str, _Pooled]) -> bool:
+def _has_no_content(
+    mode_trials: ModeTrials, names: Collection[str], tools: Mapping[str, _ToolSums]
+) -> bool:
     """Tell whether all answers of the mode's tools are shown, and nothing is in any of them, or the
     same whatever was asked. A placebo is meant so."""
-    if not tools or any(_hides_answers(trial, names) for trial in treated.used):
+    if not tools or any(_hides_answers(trial, names) for trial in mode_trials.used_trials):
         return False
-    telling = [it for it in tools.values() if it.answers > it.empty + it.errors]
-    fixed = all(it.different == 1 and not it.hidden for it in telling)
-    asked = not telling or any(
-        it.all_same and len(it.tasks) >= _TELLING and not treated.ask_the_same(it.tasks)
-        for it in telling
+    informative = [
+        tool_sums
+        for tool_sums in tools.values()
+        if tool_sums.answers > tool_sums.empty + tool_sums.errors
+    ]
+    fixed = all(
+        tool_sums.different == 1 and not tool_sums.hidden_answers for tool_sums in informative
     )
-    return fixed and asked and not treated.selection.is_placebo(treated.mode)
+    has_questions = not informative or any(
+        tool_sums.all_same
+        and len(tool_sums.tasks) >= _LEAST_ANSWERS
+        and not mode_trials.has_same_answer(tool_sums.tasks)
+        for tool_sums in informative
+    )
+    return fixed and has_questions and not mode_trials.selection.is_placebo(mode_trials.mode)
 
 
-def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
+def _report_empty(mode_trials: ModeTrials, tools: Mapping[str, _ToolSums]) -> Iterator[Caveat]:
     """Report empty answers of all tools together, or of each tool of several that was asked more
     than once: where it sometimes answered, of one that was asked in half of the tasks."""
-    answered = {tool: pooled for tool, pooled in tools.items() if pooled.answers > pooled.errors}
-    together = sum(pooled.answers for pooled in answered.values())
-    empty = sum(pooled.empty for pooled in answered.values())
-    tasks = frozenset[str]().union(*(pooled.tasks for pooled in answered.values()))
-    some = {
-        tool: pooled
-        for tool, pooled in answered.items()
-        if pooled.often_empty and pooled.answers >= _TELLING and len(answered) > 1
-        if pooled.all_empty or 2 * len(pooled.tasks) >= len(tasks)
+    answered_tools = {
+        tool: tool_sums for tool, tool_sums in tools.items() if tool_sums.answers > tool_sums.errors
     }
-    if answered and empty == together:
-        what = f"all results were empty ({amount(together, 'answer')})"
-        yield _caveat(treated, what, "the tool gave its agents nothing")
-    elif some:
-        for tool, pooled in some.items():
-            yield _of_one(treated, tool, pooled)
+    together = sum(tool_sums.answers for tool_sums in answered_tools.values())
+    empty = sum(tool_sums.empty for tool_sums in answered_tools.values())
+    tasks = frozenset[str]().union(*(tool_sums.tasks for tool_sums in answered_tools.values()))
+    empty_tools = {
+        tool: tool_sums
+        for tool, tool_sums in answered_tools.items()
+        if tool_sums.often_empty and tool_sums.answers >= _LEAST_ANSWERS and len(answered_tools) > 1
+        if tool_sums.all_empty or 2 * len(tool_sums.tasks) >= len(tasks)
+    }
+    if answered_tools and empty == together:
+        clause = f"all results were empty ({quantify(together, 'answer')})"
+        yield _make_caveat(mode_trials, clause, "the tool gave its agents nothing")
+    elif empty_tools:
+        for tool, tool_sums in empty_tools.items():
+            yield _report_tool(mode_trials, tool, tool_sums)
     elif together and 2 * empty >= together:
-        what = f"{empty} of {together} results were empty"
-        yield _caveat(treated, what, "the tool often gave its agents nothing")
+        clause = f"{empty} of {together} results were empty"
+        yield _make_caveat(mode_trials, clause, "the tool often gave its agents nothing")
 
 
-def _of_one(treated: Treated, tool: str, pooled: _Pooled) -> Caveat:
-    if pooled.all_empty:
-        what = f"all results of {tool} were empty ({amount(pooled.answers, 'answer')})"
-        return _caveat(treated, what, "it gave its agents nothing")
-    what = f"{pooled.empty} of {pooled.answers} results of {tool} were empty"
-    return _caveat(treated, what, "it often gave its agents nothing")
+def _report_tool(mode_trials: ModeTrials, tool: str, tool_sums: _ToolSums) -> Caveat:
+    if tool_sums.all_empty:
+        clause = f"all results of {tool} were empty ({quantify(tool_sums.answers, 'answer')})"
+        return _make_caveat(mode_trials, clause, "it gave its agents nothing")
+    clause = f"{tool_sums.empty} of {tool_sums.answers} results of {tool} were empty"
+    return _make_caveat(mode_trials, clause, "it often gave its agents nothing")
 
 
-def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
-    for tool, pooled in tools.items():
-        if pooled.all_same:
-            some = f"{amount(pooled.answers, 'answer')} to different questions"
-            what = f"every call of {tool} got the same answer ({some})"
-            if pooled.empty or pooled.errors:
-                what = f"all answers of {tool} with something in them were the same ({some})"
-            yield _caveat(treated, what, "it did not answer what it was asked")
+def _report_same(mode_trials: ModeTrials, tools: Mapping[str, _ToolSums]) -> Iterator[Caveat]:
+    for tool, tool_sums in tools.items():
+        if tool_sums.all_same:
+            count_text = f"{quantify(tool_sums.answers, 'answer')} to different questions"
+            clause = f"every call of {tool} got the same answer ({count_text})"
+            if tool_sums.empty or tool_sums.errors:
+                clause = (
+                    f"all answers of {tool} with something in them were the same ({count_text})"
+                )
+            yield _make_caveat(mode_trials, clause, "it did not answer what it was asked")
 
 
-def _mostly_alike(treated: Treated, tool: str) -> Iterator[Caveat]:
+def _report_mostly_same(mode_trials: ModeTrials, tool: str) -> Iterator[Caveat]:
     """Find one and the same answer to most of the different questions that a tool was asked in
     all trials. An answer beside others in its trial may be of a question that all ask."""
-    each = ((task, of_trial.get(tool)) for task, of_trial in _shown(treated))
-    shown = [(task, answers) for task, answers in each if answers and answers.different]
-    alone = Counter(it.different for _, it in shown if len(it.different) == 1)
-    most = alone.most_common(1)[0][0] if alone else ()
-    same = [(task, it) for task, it in shown if it.different == most]
-    alike = {question for _, it in same for question in it.questions}
-    asked = {question for _, it in shown for question in it.questions}
-    if len(alike) < max(_MANY, _MOST * len(asked)):
+    trial_answers = ((task, of_trial.get(tool)) for task, of_trial in _read_answers(mode_trials))
+    tool_answers = [
+        (task, answers) for task, answers in trial_answers if answers and answers.different
+    ]
+    digest_counts = Counter(
+        answers.different for _, answers in tool_answers if len(answers.different) == 1
+    )
+    most_common = digest_counts.most_common(1)[0][0] if digest_counts else ()
+    same = [(task, answers) for task, answers in tool_answers if answers.different == most_common]
+    same_questions = {question for _, answers in same for question in answers.questions}
+    all_questions = {question for _, answers in tool_answers for question in answers.questions}
+    if len(same_questions) < max(_MANY, _LEAST_SHARE * len(all_questions)):
         return
-    if not treated.ask_the_same({task for task, _ in same}):
-        what = f"{len(alike)} of {len(asked)} different questions to {tool} got the same answer"
-        yield _caveat(treated, what, "it hardly answered what it was asked")
+    if not mode_trials.has_same_answer({task for task, _ in same}):
+        clause = (
+            f"{len(same_questions)} of {len(all_questions)} different questions to {tool} got the "
+            f"same answer"
+        )
+        yield _make_caveat(mode_trials, clause, "it hardly answered what it was asked")
 
 
-def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Caveat]:
+def _report_hidden(mode_trials: ModeTrials, names: Collection[str]) -> Iterator[Caveat]:
     """Report trials that used the tool, without an answer of it that is shown, or whose answers
     were images."""
-    hidden = [trial for trial in treated.used if _hides_answers(trial, names)]
-    images = [number for trial in hidden if (number := _images(trial, names))]
-    unshown = [trial for trial in hidden if not _images(trial, names)]
+    hiding_trials = [trial for trial in mode_trials.used_trials if _hides_answers(trial, names)]
+    images = [number for trial in hiding_trials if (number := _count_images(trial, names))]
+    unshown = [trial for trial in hiding_trials if not _count_images(trial, names)]
 
-    def some(number: int) -> str:
-        all_ = len(treated.used)
-        return f" in {number} of {amount(all_, 'trial')} that used them" if number < all_ else ""
+    def describe_share(number: int) -> str:
+        all_ = len(mode_trials.used_trials)
+        return f" in {number} of {quantify(all_, 'trial')} that used them" if number < all_ else ""
 
     if unshown:
-        what = f"what its tools answered cannot be told{some(len(unshown))}"
+        clause = f"what its tools answered cannot be told{describe_share(len(unshown))}"
         meaning = "the agent does not show the results of its calls"
-        yield _caveat(treated, what, f"{meaning} {places(unshown, treated.selection)}")
+        yield _make_caveat(
+            mode_trials, clause, f"{meaning} {format_places(unshown, mode_trials.selection)}"
+        )
     if images:
-        answers = amount(sum(images), "answer")
-        what = f"all results{some(len(images))} were images only ({answers})"
-        yield _caveat(treated, what, "nobody has looked at what is in them")
+        answers = quantify(sum(images), "answer")
+        clause = f"all results{describe_share(len(images))} were images only ({answers})"
+        yield _make_caveat(mode_trials, clause, "nobody has looked at what is in them")
 
 
-def _images(trial: TrialRecord, names: Collection[str]) -> int:
+def _count_images(trial: TrialRecord, names: Collection[str]) -> int:
     """Count the answers of a trial, if all were images alone."""
-    answered = [answers for tool, answers in (trial.tool_answers or {}).items() if tool in names]
-    number = sum(answers.answers for answers in answered)
-    return number if number == sum(answers.images for answers in answered) else 0
+    tool_answers = [
+        answers for tool, answers in (trial.tool_answers or {}).items() if tool in names
+    ]
+    number = sum(answers.answers for answers in tool_answers)
+    return number if number == sum(answers.images for answers in tool_answers) else 0
 
 
 def _hides_answers(trial: TrialRecord, names: Collection[str]) -> bool:
     if trial.tool_answers is None:
         return True
-    answered = [answers for tool, answers in trial.tool_answers.items() if tool in names]
-    number = sum(answers.answers for answers in answered)
+    tool_answers = [answers for tool, answers in trial.tool_answers.items() if tool in names]
+    number = sum(answers.answers for answers in tool_answers)
     if not number:  # although its transcript has calls that were answered
         return bool(trial.evidence and trial.evidence.retrieved)
-    return number == sum(answers.hidden for answers in answered)
+    return number == sum(answers.hidden for answers in tool_answers)
 
 
-def _caveat(treated: Treated, what: str, meaning: str) -> Caveat:
-    return Caveat(qualification=what, warning=f"{treated.mode}: {what}: {meaning}.")
+def _make_caveat(mode_trials: ModeTrials, clause: str, meaning: str) -> Caveat:
+    return Caveat(qualification=clause, warning=f"{mode_trials.mode}: {clause}: {meaning}.")
 
 
-def _pooled(treated: Treated, names: Collection[str]) -> dict[str, _Pooled]:
+def _sum_tools(mode_trials: ModeTrials, names: Collection[str]) -> dict[str, _ToolSums]:
     by_tool: dict[str, list[ToolAnswers]] = {}
     tasks: dict[str, set[str]] = {}
-    for task, of_trial in _shown(treated) if names else ():
+    for task, of_trial in _read_answers(mode_trials) if names else ():
         for tool, answers in of_trial.items():
             if tool in names:
                 by_tool.setdefault(tool, []).append(answers)
                 tasks.setdefault(tool, set()).add(task)
-    return {tool: _sum(each, frozenset(tasks[tool])) for tool, each in sorted(by_tool.items())}
+    return {
+        tool: _add_answers(tool_answers, frozenset(tasks[tool]))
+        for tool, tool_answers in sorted(by_tool.items())
+    }
 
 
-def _shown(treated: Treated) -> Iterator[tuple[str, Mapping[str, ToolAnswers]]]:
+def _read_answers(mode_trials: ModeTrials) -> Iterator[tuple[str, Mapping[str, ToolAnswers]]]:
     """Yield the task and the answers, by tool, of each trial that shows any."""
-    selection, mode = treated.selection, treated.mode
-    columns = (column(selection, mode, read) for read in (TASK, ANSWERS))
+    selection, mode = mode_trials.selection, mode_trials.mode
+    columns = (read_column(selection, mode, read) for read in (TASK, ANSWERS))
     return ((task, answers) for task, answers in zip(*columns, strict=True) if answers)
 
 
-def _retrieving(treated: Treated) -> frozenset[str]:
+def _find_retrieving_tools(mode_trials: ModeTrials) -> frozenset[str]:
     """Name the tools of the mode's servers that answered, without those that do not retrieve: a
     status may well be the same in every call."""
-    selection = treated.selection
-    servers, experiment = selection.servers(treated.mode), selection.data.experiment
-    purposes = experiment.tool_purposes.get(treated.mode, {})
-    names = {tool for _, of_trial in _shown(treated) for tool in of_trial}
+    selection = mode_trials.selection
+    servers, experiment = selection.list_servers(mode_trials.mode), selection.data.experiment
+    purposes = experiment.tool_purposes.get(mode_trials.mode, {})
+    names = {tool for _, of_trial in _read_answers(mode_trials) for tool in of_trial}
     return frozenset(
         tool for tool in names if is_of_server(tool, servers) and purposes.get(tool) != "other"
     )
 
 
-def _sum(answers: Sequence[ToolAnswers], tasks: frozenset[str]) -> _Pooled:
-    counts = ((each.answers, each.empty, each.errors, each.hidden) for each in answers)
-    number, empty, errors, hidden = map(sum, zip(*counts, strict=True))
-    return _Pooled(
+def _add_answers(answers: Sequence[ToolAnswers], tasks: frozenset[str]) -> _ToolSums:
+    counts = ((answer.answers, answer.empty, answer.errors, answer.hidden) for answer in answers)
+    number, empty, errors, hidden_answers = map(sum, zip(*counts, strict=True))
+    return _ToolSums(
         answers=number,
         empty=empty,
         errors=errors,
-        hidden=hidden,
+        hidden_answers=hidden_answers,
         questions=len(set().union(*(answer.questions for answer in answers))),
         different=len(set().union(*(answer.different for answer in answers))),
         tasks=tasks,

@@ -3,104 +3,113 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import ModeTrials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
-from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import TrialRecord
 
 
-def changed(treated: Treated) -> Iterator[Caveat]:
+def find_changed_records(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find lines whose checksum is of another content or missing, and those of another session."""
-    audit, trials = treated.selection.data.audit or Audit(), treated.all
-    edited = _with_keys(trials, audit.edited)
+    audit, trials = mode_trials.selection.data.audit or Audit(), mode_trials.all
+    edited = _select_trials(trials, audit.edited)
     if edited:
-        some = f"{len(edited)} of {amount(len(trials), 'record')}"
+        count_text = f"{len(edited)} of {quantify(len(trials), 'record')}"
         yield Caveat(
-            qualification=f"{some} changed after the session wrote them",
-            warning=f"{treated.mode}: {some} in metrics.jsonl are not as they were appended "
-            f"{places(edited, treated.selection)}: somebody or something changed them since.",
+            qualification=f"{count_text} changed after the session wrote them",
+            warning=f"{mode_trials.mode}: {count_text} in metrics.jsonl are not as they were "
+            f"appended {format_places(edited, mode_trials.selection)}: somebody or something "
+            f"changed them since.",
             is_void=True,
         )
-    bare = _with_keys(trials, audit.without_checksum)
-    if bare and _is_sealed(treated.selection, audit):
-        some = f"{len(bare)} of {amount(len(trials), 'record')}"
+    without_checksum = _select_trials(trials, audit.without_checksum)
+    if without_checksum and _is_sealed(mode_trials.selection, audit):
+        count_text = f"{len(without_checksum)} of {quantify(len(trials), 'record')}"
         yield Caveat(
-            qualification=f"{some} without a checksum",
-            warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and should have "
-            f"one {places(bare, treated.selection)}: an older swarm-bench wrote them, or it was "
-            "taken away.",
+            qualification=f"{count_text} without a checksum",
+            warning=f"{mode_trials.mode}: {count_text} in metrics.jsonl have no checksum, and "
+            f"should have one {format_places(without_checksum, mode_trials.selection)}: an older "
+            f"swarm-bench wrote them, or it was taken away.",
             is_void=True,
         )
-    experiment = treated.selection.data.experiment
+    experiment = mode_trials.selection.data.experiment
     foreign = [trial for trial in trials if trial.session not in (None, experiment.session)]
     if foreign:
-        some = f"{len(foreign)} of {amount(len(trials), 'record')}"
+        count_text = f"{len(foreign)} of {quantify(len(trials), 'record')}"
         yield Caveat(
-            qualification=f"{some} from another session",
-            warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
-            f"{places(foreign, treated.selection)}: they were not made by this one.",
+            qualification=f"{count_text} from another session",
+            warning=f"{mode_trials.mode}: {count_text} in metrics.jsonl name another session "
+            f"{format_places(foreign, mode_trials.selection)}: they were not made by this one.",
             is_void=True,
         )
 
 
-def _with_keys(trials: Trials, keys: Collection[Key]) -> list[TrialRecord]:
+def _select_trials(trials: Trials, keys: Collection[Key]) -> list[TrialRecord]:
     return [trial for trial in trials if trial.key in keys] if keys else []
 
 
-def changed_beside(treated: Treated) -> Iterator[Caveat]:
+def find_other_changes(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find lines on the mode's swarms and overhead whose checksum is of another content, or is
     missing where all lines have one."""
-    audit, experiment = treated.selection.data.audit or Audit(), treated.selection.data.experiment
-    bare = audit.bare_beside if experiment.sealed_beside else {}
-    for keys, what, meaning in (
+    audit, experiment = (
+        mode_trials.selection.data.audit or Audit(),
+        mode_trials.selection.data.experiment,
+    )
+    without_checksum = audit.bare_beside if experiment.sealed_beside else {}
+    for keys, problem, meaning in (
         (audit.edited_beside, "changed since", "somebody or something wrote them anew"),
-        (bare, "without a checksum", "every line there should have one"),
+        (without_checksum, "without a checksum", "every line there should have one"),
     ):
         for (file, mode), number in keys.items():
-            if mode == treated.mode:
-                some = f"{amount(number, 'line')} of {file} {what}"
+            if mode == mode_trials.mode:
+                clause = f"{quantify(number, 'line')} of {file} {problem}"
                 yield Caveat(
-                    qualification=some, warning=f"{mode}: {some}: {meaning}.", is_void=True
+                    qualification=clause, warning=f"{mode}: {clause}: {meaning}.", is_void=True
                 )
 
 
-def unrecorded(treated: Treated) -> Iterator[Caveat]:
+def find_unrecorded(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find trials of whose swarm `retrieval.jsonl` says nothing: that session was killed, or the
     line is lost."""
-    if treated.selection.data.experiment.origin:
+    if mode_trials.selection.data.experiment.origin:
         return
-    recorded: dict[int, set[int]] = defaultdict(set)
-    for swarm in treated.swarms:
-        recorded[swarm.run].update(swarm.agents)
-    unlisted = [trial for trial in treated.measured if trial.agent not in recorded[trial.run]]
+    agents_by_run: dict[int, set[int]] = defaultdict(set)
+    for swarm in mode_trials.swarms:
+        agents_by_run[swarm.run].update(swarm.agents)
+    unlisted = [
+        trial
+        for trial in mode_trials.measured_trials
+        if trial.agent not in agents_by_run[trial.run]
+    ]
     if unlisted:
-        some = f"{len(unlisted)} of {amount(len(treated.measured), 'trial')}"
+        count_text = f"{len(unlisted)} of {quantify(len(mode_trials.measured_trials), 'trial')}"
         yield Caveat(
-            qualification=f"no record of the swarms of {some}",
-            warning=f"{treated.mode}: retrieval.jsonl has no line on the swarms of {some} "
-            f"{places(unlisted, treated.selection)}: the session was killed before it was written, "
-            "or it was taken away. Indexing and counters of them are missing.",
+            qualification=f"no record of the swarms of {count_text}",
+            warning=f"{mode_trials.mode}: retrieval.jsonl has no line on the swarms of "
+            f"{count_text} {format_places(unlisted, mode_trials.selection)}: the session was "
+            f"killed before it was written, or it was taken away. Indexing and counters of them "
+            f"are missing.",
         )
 
 
-def set_aside(treated: Treated) -> Iterator[Caveat]:
+def find_replaced_files(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find that files were replaced, in every mode: which agent did it, and what else it changed,
     is not known."""
-    if treated.selection.data.planted:
+    if mode_trials.selection.data.planted:
         yield Caveat(qualification="files of the session were replaced while it ran", is_void=True)
 
 
-def about_set_aside(selection: Selection) -> Iterator[str]:
+def describe_replaced_files(selection: Selection) -> Iterator[str]:
     """Name what was put in the place of the session's files."""
     planted = selection.data.planted
     if planted:
-        shown = ", ".join([*planted[:5], *(["…"] if len(planted) > 5 else [])])
+        paths = ", ".join([*planted[:5], *(["…"] if len(planted) > 5 else [])])
         yield (
             "Something was put in the place of files of this session while it ran, probably by an "
-            f"agent, and was set aside: {shown}."
+            f"agent, and was set aside: {paths}."
         )
 
 
@@ -109,23 +118,24 @@ def _is_sealed(selection: Selection, audit: Audit) -> bool:
     return bool(audit.sealed or selection.data.experiment.sealed)
 
 
-def contradicted_by_streams(treated: Treated) -> Iterator[Caveat]:
+def find_stream_contradictions(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find figures that the stored output of the agents gives otherwise."""
-    audit, trials = treated.selection.data.audit or Audit(), treated.all
-    differing = _with_keys(trials, audit.differing)
+    audit, trials = mode_trials.selection.data.audit or Audit(), mode_trials.all
+    differing = _select_trials(trials, audit.differing)
     if differing:
-        some = f"{len(differing)} of {amount(len(trials), 'trial')}"
+        count_text = f"{len(differing)} of {quantify(len(trials), 'trial')}"
         keys = dict.fromkeys(key for trial in differing for key in audit.differing[trial.key])
         yield Caveat(
-            qualification=f"the figures of {some} are not those of their stored output",
-            warning=f"{treated.mode}: the stored output of {some} gives other figures than "
-            f"metrics.jsonl {places(differing, treated.selection)}, for {listed(list(keys))}: "
-            f"{_why(treated.selection, audit, differing)}.",
+            qualification=f"the figures of {count_text} are not those of their stored output",
+            warning=f"{mode_trials.mode}: the stored output of {count_text} gives other figures "
+            f"than metrics.jsonl {format_places(differing, mode_trials.selection)}, for "
+            f"{list_few(list(keys))}: "
+            f"{_explain_difference(mode_trials.selection, audit, differing)}.",
             is_void=True,
         )
 
 
-def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
+def _explain_difference(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
     """Say how they can differ: a checksum that fits may be a new one, or the line is as it was and
     was never right."""
     if all(trial.key in audit.edited for trial in trials):
@@ -133,14 +143,14 @@ def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
     experiment = selection.data.experiment
     if experiment.origin:
         return "one of the two was changed, or is of another run"
-    then = experiment.versions.get("swarm-bench")
+    version = experiment.versions.get("swarm-bench")
     return (
-        f"one of the two was changed, or swarm-bench {then or 'of then'}, which recorded them, "
+        f"one of the two was changed, or swarm-bench {version or 'of then'}, which recorded them, "
         "read the streams otherwise"
     )
 
 
-def about_audit(selection: Selection) -> Iterator[str]:
+def describe_audit(selection: Selection) -> Iterator[str]:
     """Say what could not be held against anything, where nothing speaks of a change."""
     audit = selection.data.audit
     if audit is None or not selection.trials:
@@ -156,20 +166,20 @@ def about_audit(selection: Selection) -> Iterator[str]:
             "nothing is loaded because a session names it."
         )
     elif audit.unread:
-        there = audit.streams + audit.unreadable + audit.unread
+        all_streams = audit.streams + audit.unreadable + audit.unread
         were = "was" if audit.streams == 1 else "were"
         yield (
-            f"{audit.streams} of {amount(there, 'stream')} {were} held against the records: all "
-            "together are too large to be read again for every report."
+            f"{audit.streams} of {quantify(all_streams, 'stream')} {were} held against the "
+            f"records: all together are too large to be read again for every report."
         )
     if audit.unreadable:
         yield (
-            f"{amount(audit.unreadable, 'stream')} could not be read again, since the agent's "
+            f"{quantify(audit.unreadable, 'stream')} could not be read again, since the agent's "
             "adapter failed: nothing bears out what is recorded of "
             f"{'that trial' if audit.unreadable == 1 else 'those trials'}."
         )
     if audit.lost_streams:
         yield (
-            f"The streams of {amount(audit.lost_streams, 'trial')} are not in the session's "
+            f"The streams of {quantify(audit.lost_streams, 'trial')} are not in the session's "
             "folder, so nothing bears out what their records say."
         )

@@ -3,118 +3,123 @@ exports."""
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.caveats.afterwards import set_by_hand
-from swarm_bench.analysis.caveats.censoring import stopped_as_worst
+from swarm_bench.analysis.caveats.afterwards import find_set_by_hand
+from swarm_bench.analysis.caveats.censoring import find_stopped_as_worst
 from swarm_bench.analysis.caveats.clones import (
-    brought,
-    held_keys,
-    instructions_changed,
-    littered,
-    not_torn_down,
+    find_changed_instructions,
+    find_committed_index,
+    find_exposed_keys,
+    find_failed_teardown,
+    find_unexpected_files,
 )
-from swarm_bench.analysis.caveats.empty_answers import hollow_answers
+from swarm_bench.analysis.caveats.empty_answers import find_hollow_answers
 from swarm_bench.analysis.caveats.integrity import (
-    changed,
-    changed_beside,
-    contradicted_by_streams,
-    set_aside,
-    unrecorded,
+    find_changed_records,
+    find_other_changes,
+    find_replaced_files,
+    find_stream_contradictions,
+    find_unrecorded,
 )
-from swarm_bench.analysis.caveats.left_out import left_out, lost_before, uneven_failures, unfinished
+from swarm_bench.analysis.caveats.left_out import (
+    find_omitted,
+    find_uneven_failures,
+    find_uneven_losses,
+    find_unfinished,
+)
 from swarm_bench.analysis.caveats.missing_figures import (
-    as_good_as_constant,
-    missing_figures,
-    same_names,
-    same_text,
-    single_lines,
+    find_constant_level,
+    find_missing_figures,
+    find_same_names,
+    find_same_text,
+    find_single_lines,
 )
-from swarm_bench.analysis.caveats.order.drift import drifted
-from swarm_bench.analysis.caveats.order.turns import always_in_one_order
-from swarm_bench.analysis.caveats.outside import reached_outside
-from swarm_bench.analysis.caveats.scorers import failed_scorers
+from swarm_bench.analysis.caveats.order.drift import find_drift_caveat
+from swarm_bench.analysis.caveats.order.turns import find_constant_order
+from swarm_bench.analysis.caveats.outside import find_reached_outside
+from swarm_bench.analysis.caveats.scorers import find_failed_scorers
 from swarm_bench.analysis.caveats.tools import (
-    broken,
-    contaminated,
-    contradicted,
-    counted_twice,
-    failing,
-    nameless,
-    not_exercised,
-    shared,
-    slow,
-    unheard,
-    unusable,
+    find_broken_tools,
+    find_contaminated,
+    find_contradictions,
+    find_double_counts,
+    find_failing_calls,
+    find_missing_counters,
+    find_not_exercised,
+    find_shared_counters,
+    find_shortened_names,
+    find_slow_servers,
+    find_unusable_tools,
 )
-from swarm_bench.analysis.caveats.usage import labels, unclear, unknown_use
-from swarm_bench.analysis.caveats.void import Kind, of_kind
-from swarm_bench.analysis.comparison.placebos import beside_placebo
+from swarm_bench.analysis.caveats.usage import find_unclear_use, find_unknown_use, find_unused
+from swarm_bench.analysis.caveats.void import Kind, find_caveats
+from swarm_bench.analysis.comparison.placebos import find_placebo_caveats
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.standing import Caveat
 
 GRAVEST: tuple[Kind, ...] = (
-    set_by_hand,
-    set_aside,
-    left_out,
-    unfinished,
-    beside_placebo,
-    unknown_use,
-    changed,
-    changed_beside,
-    unrecorded,
-    contradicted_by_streams,
-    contaminated,
-    held_keys,
-    reached_outside,
-    contradicted,
-    not_exercised,
+    find_set_by_hand,
+    find_replaced_files,
+    find_omitted,
+    find_unfinished,
+    find_placebo_caveats,
+    find_unknown_use,
+    find_changed_records,
+    find_other_changes,
+    find_unrecorded,
+    find_stream_contradictions,
+    find_contaminated,
+    find_exposed_keys,
+    find_reached_outside,
+    find_contradictions,
+    find_not_exercised,
 )
 """Their warnings stand before those on how trials ended."""
 KINDS: tuple[Kind, ...] = (
     *GRAVEST,
-    uneven_failures,
-    lost_before,
-    failed_scorers,
-    missing_figures,
-    single_lines,
-    same_text,
-    same_names,
-    as_good_as_constant,
-    brought,
-    littered,
-    instructions_changed,
-    labels,
-    unclear,
-    hollow_answers,
-    unusable,
-    nameless,
-    broken,
-    unheard,
-    shared,
-    counted_twice,
-    not_torn_down,
-    stopped_as_worst,
-    drifted,
-    always_in_one_order,
-    failing,
-    slow,
+    find_uneven_failures,
+    find_uneven_losses,
+    find_failed_scorers,
+    find_missing_figures,
+    find_single_lines,
+    find_same_text,
+    find_same_names,
+    find_constant_level,
+    find_committed_index,
+    find_unexpected_files,
+    find_changed_instructions,
+    find_unused,
+    find_unclear_use,
+    find_hollow_answers,
+    find_unusable_tools,
+    find_shortened_names,
+    find_broken_tools,
+    find_missing_counters,
+    find_shared_counters,
+    find_double_counts,
+    find_failed_teardown,
+    find_stopped_as_worst,
+    find_drift_caveat,
+    find_constant_order,
+    find_failing_calls,
+    find_slow_servers,
 )
 
 
 @once
-def caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
+def list_caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
     """Collect what stands against believing the figures of a mode, each clause once."""
     by_clause = dict[str, Caveat]()
     for kind in KINDS:
-        for caveat in of_kind(selection, mode, kind):
+        for caveat in find_caveats(selection, mode, kind):
             by_clause.setdefault(caveat.qualification, caveat)
     return tuple(by_clause.values())
 
 
-def warned(selection: Selection, *kinds: Kind) -> Iterator[str]:
+def list_kind_warnings(selection: Selection, *kinds: Kind) -> Iterator[str]:
     """Yield the warnings of these kinds, one after the other, mode by mode."""
     for kind in kinds:
         for mode in selection.modes:
-            for caveat in of_kind(selection, mode, kind):
+            for caveat in find_caveats(selection, mode, kind):
                 if caveat.warning:
                     yield caveat.warning

@@ -3,12 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
-from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.adherence.uses import counted, counters
+from swarm_bench.analysis.adherence.contradictions import (
+    count_contradictions,
+    is_lost,
+    list_uncompared,
+)
+from swarm_bench.analysis.adherence.treated import ModeTrials
+from swarm_bench.analysis.adherence.uses import collect_counters, count_uses
 from swarm_bench.analysis.caveats.usage import LABELS
 from swarm_bench.analysis.slices import Slice
-from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.treatment.counters import Counters
@@ -17,89 +21,96 @@ _TELLING_CALLS = 3
 _SLOW_SECONDS = 5
 
 
-def contaminated(treated: Treated) -> Iterator[Caveat]:
-    trials, mode = treated.all, treated.mode
+def find_contaminated(mode_trials: ModeTrials) -> Iterator[Caveat]:
+    trials, mode = mode_trials.all, mode_trials.mode
     touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
-    informed = [trial for trial in touched if reached_answers(trial)]
-    exposed = [trial for trial in touched if not reached_answers(trial)]
-    for some, did, names in (
-        (exposed, "had a tool that the mode does not give", _foreign(exposed)),
-        (informed, "reached what may tell the answer", _reached(informed)),
+    informed = [trial for trial in touched if has_reached_answers(trial)]
+    exposed = [trial for trial in touched if not has_reached_answers(trial)]
+    for affected, did, names in (
+        (exposed, "had a tool that the mode does not give", _list_foreign(exposed)),
+        (informed, "reached what may tell the answer", _describe_reached(informed)),
     ):
-        if some:
+        if affected:
             yield Caveat(
-                qualification=f"{len(some)} of {amount(len(trials), 'trial')} contaminated, and "
-                "left out of the ratios",
-                warning=f"{mode} is contaminated: {len(some)} of {len(trials)} trials "
-                f"{did} {places(some, treated.selection)}{names}; they are left out of the "
-                "comparison.",
+                qualification=f"{len(affected)} of {quantify(len(trials), 'trial')} contaminated, "
+                f"and left out of the ratios",
+                warning=f"{mode} is contaminated: {len(affected)} of {len(trials)} trials "
+                f"{did} {format_places(affected, mode_trials.selection)}{names}; they are left "
+                f"out of the comparison.",
             )
-    if not touched and not treated.selection.has_tool(mode):
-        yield from _counted_without_tool(treated)
+    if not touched and not mode_trials.selection.has_tool(mode):
+        yield from _find_counts_without_tool(mode_trials)
 
 
-def reached_answers(trial: TrialRecord) -> bool:
+def has_reached_answers(trial: TrialRecord) -> bool:
     """Tell whether its agent may have read the answer."""
     return trial.evidence is not None and bool(trial.evidence.answers)
 
 
-def _reached(trials: Iterable[TrialRecord]) -> str:
+def _describe_reached(trials: Iterable[TrialRecord]) -> str:
     sentences = {text for trial in trials if trial.evidence for text in trial.evidence.answers}
     return f": {' '.join(sorted(sentences)).removesuffix('.')}" if sentences else ""
 
 
-def _foreign(trials: Iterable[TrialRecord]) -> str:
+def _list_foreign(trials: Iterable[TrialRecord]) -> str:
     """List the names that the agents showed."""
     names = {name for trial in trials if trial.evidence for name in trial.evidence.foreign}
-    return f": {listed(sorted(names))}" if names else ""
+    return f": {list_few(sorted(names))}" if names else ""
 
 
-def _counted_without_tool(treated: Treated) -> Iterator[Caveat]:
+def _find_counts_without_tool(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find counters that moved in a session where they were not compared with the transcripts."""
-    swarms = tuple(swarm for swarm in treated.swarms if swarm.counters is None)
-    for probe, about in counters(treated.selection).items():
-        uses = counted(swarms, probe, about)
+    swarms = tuple(swarm for swarm in mode_trials.swarms if swarm.counters is None)
+    for probe, spec in collect_counters(mode_trials.selection).items():
+        uses = count_uses(swarms, probe, spec)
         if uses:
             yield Caveat(
-                qualification=f"{about.tool} counted calls, and the mode gives no tool",
-                warning=f"{treated.mode} is contaminated: it gives no retrieval tool, yet "
-                f"{about.tool} counted {uses:g} queries and expands while its agents ran.",
+                qualification=f"{spec.tool} counted calls, and the mode gives no tool",
+                warning=f"{mode_trials.mode} is contaminated: it gives no retrieval tool, yet "
+                f"{spec.tool} counted {uses:g} queries and expands while its agents ran.",
             )
 
 
-def contradicted(treated: Treated) -> Iterator[Caveat]:
-    for sentence, where in contradictions(treated).items():
+def find_contradictions(mode_trials: ModeTrials) -> Iterator[Caveat]:
+    for sentence, share_text in count_contradictions(mode_trials).items():
         yield Caveat(
             qualification="the witnesses contradict each other",
-            warning=f"{treated.mode}: the witnesses contradict each other{where}. {sentence}",
+            warning=f"{mode_trials.mode}: the witnesses contradict each other{share_text}. "
+            f"{sentence}",
         )
 
 
-def not_exercised(treated: Treated) -> Iterator[Caveat]:
+def find_not_exercised(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find counters that stood still, where neither labels nor contradictions say it."""
-    selection, mode = treated.selection, treated.mode
+    selection, mode = mode_trials.selection, mode_trials.mode
     if not selection.has_tool(mode):
         return
-    parts = [part for part in selection.slices(mode) if part.trials]
-    for probe, about in _asked(treated):
-        idle = [part for part in parts if counted(part.swarms, probe, about) == 0]
-        idle = [part for part in idle if not _has_other_evidence(part)]
-        if idle:
-            shows = sum(trial.retrieval is Treatment.USED for part in idle for trial in part.trials)
-            where = _runs(len(idle), len(parts))
+    parts = [part for part in selection.list_slices(mode) if part.trials]
+    for probe, spec in _list_probes(mode_trials):
+        unused_parts = [part for part in parts if count_uses(part.swarms, probe, spec) == 0]
+        unused_parts = [part for part in unused_parts if not _has_other_evidence(part)]
+        if unused_parts:
+            shows = sum(
+                trial.retrieval is Treatment.USED for part in unused_parts for trial in part.trials
+            )
+            share_text = _format_runs(len(unused_parts), len(parts))
             yield Caveat(
-                qualification=f"{about.tool} counted no query and no expand in {where}",
-                warning=f"{mode}: retrieval was not exercised. {about.tool.capitalize()} counted "
-                f"no query and no expand in {where}"
+                qualification=f"{spec.tool} counted no query and no expand in {share_text}",
+                warning=f"{mode}: retrieval was not exercised. {spec.tool.capitalize()} counted "
+                f"no query and no expand in {share_text}"
                 + (f", although {shows} transcripts show calls of the tool" if shows else "")
                 + "; the figures are not those of agents that used it.",
             )
 
 
-def _asked(treated: Treated) -> list[tuple[str, Counters]]:
+def _list_probes(mode_trials: ModeTrials) -> list[tuple[str, Counters]]:
     """Select the probes of the mode, and what they count."""
-    asked = treated.selection.probes(treated.mode)
-    return [(name, of) for name, of in counters(treated.selection).items() if name in asked]
+    probe_names = mode_trials.selection.find_probes(mode_trials.mode)
+    return [
+        (name, spec)
+        for name, spec in collect_counters(mode_trials.selection).items()
+        if name in probe_names
+    ]
 
 
 def _has_other_evidence(part: Slice) -> bool:
@@ -107,84 +118,96 @@ def _has_other_evidence(part: Slice) -> bool:
     return contradicting or all(trial.retrieval in LABELS for trial in part.trials)
 
 
-def unusable(treated: Treated) -> Iterator[Caveat]:
+def find_unusable_tools(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find tools that the agent could not use, in trials that did not use the mode. One that used
     it has what it needs of it."""
     trials = [
         trial
-        for trial in treated.counted
+        for trial in mode_trials.counted_trials
         if trial.unusable_tools and trial.retrieval is not Treatment.USED
     ]
     names = sorted({name for trial in trials for name in trial.unusable_tools or ()})
     if names:
         agents = sorted({trial.program for trial in trials if trial.program})
-        tools = f"had no way to use {amount(len(names), 'tool')}"
+        tools = f"had no way to use {quantify(len(names), 'tool')}"
         yield Caveat(
-            qualification=f"the agent {tools} ({listed(names)})",
-            warning=f"{treated.mode}: {', '.join(agents) or 'the agent'} {tools}: {listed(names)}.",
+            qualification=f"the agent {tools} ({list_few(names)})",
+            warning=f"{mode_trials.mode}: {', '.join(agents) or 'the agent'} {tools}: "
+            f"{list_few(names)}.",
         )
 
 
-def nameless(treated: Treated) -> Iterator[Caveat]:
+def find_shortened_names(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find names that are not kept as the agents gave them; no honest one has so many, or such long
     ones."""
-    cut = sum(trial.names_cut or 0 for trial in treated.all)
+    cut = sum(trial.names_cut or 0 for trial in mode_trials.all)
     if cut:
-        trials = amount(sum(bool(trial.names_cut) for trial in treated.all), "trial")
-        about = f"{amount(cut, 'name')} of tools and servers in {trials} were shortened or left out"
+        trials = quantify(sum(bool(trial.names_cut) for trial in mode_trials.all), "trial")
+        clause = (
+            f"{quantify(cut, 'name')} of tools and servers in {trials} were shortened or left out"
+        )
         yield Caveat(
-            qualification=about,
-            warning=f"{treated.mode}: {about}: look at what the agents' streams say.",
+            qualification=clause,
+            warning=f"{mode_trials.mode}: {clause}: look at what the agents' streams say.",
         )
 
 
-def broken(treated: Treated) -> Iterator[Caveat]:
+def find_broken_tools(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find tools that never work: they make a mode dearer for no reason of its own, a built-in one
     too."""
-    calls = _added_up(trial.tool_calls for trial in treated.all)
-    failures = _added_up(trial.tool_failures for trial in treated.all)
+    calls = _add_up(trial.tool_calls for trial in mode_trials.all)
+    failures = _add_up(trial.tool_failures for trial in mode_trials.all)
     for tool, number in failures.items():
-        if number == calls[tool] and number >= _TELLING_CALLS and not _all_failed(treated):
+        if (
+            number == calls[tool]
+            and number >= _TELLING_CALLS
+            and not _has_only_failures(mode_trials)
+        ):
             yield Caveat(
                 qualification=f"every call of {tool} failed",
-                warning=f"{treated.mode}: every call of the tool {tool} failed ({number} of "
+                warning=f"{mode_trials.mode}: every call of the tool {tool} failed ({number} of "
                 f"{number}); see the agents' streams for the reason, since it may cost this mode "
                 "turns.",
             )
 
 
-def _all_failed(treated: Treated) -> bool:
+def _has_only_failures(mode_trials: ModeTrials) -> bool:
     """Tell whether no call of its tools was answered, which the labels of its trials say."""
-    return treated.idle and 0 < treated.calls == treated.failed
+    return mode_trials.is_unused and 0 < mode_trials.calls == mode_trials.failed_calls
 
 
-def _added_up(each: Iterable[Mapping[str, int] | None]) -> Counter[str]:
+def _add_up(counts: Iterable[Mapping[str, int] | None]) -> Counter[str]:
     totals = Counter[str]()
-    for figures in each:
+    for figures in counts:
         for tool, number in (figures or {}).items():
             totals[tool] += number
     return totals
 
 
-def failing(treated: Treated) -> Iterator[Caveat]:
+def find_failing_calls(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Count the calls of the mode's tools that failed, or were never answered."""
-    if not treated.selection.has_tool(treated.mode):
+    if not mode_trials.selection.has_tool(mode_trials.mode):
         return
-    calls = amount(treated.calls, "call")
-    if treated.failed and not _all_failed(treated):
-        yield Caveat(qualification=f"{treated.failed} of {calls} of its tools failed")
-    if treated.unanswered:
-        verb = "was" if treated.unanswered == 1 else "were"
+    calls = quantify(mode_trials.calls, "call")
+    if mode_trials.failed_calls and not _has_only_failures(mode_trials):
+        yield Caveat(qualification=f"{mode_trials.failed_calls} of {calls} of its tools failed")
+    if mode_trials.unanswered_calls:
+        verb = "was" if mode_trials.unanswered_calls == 1 else "were"
         yield Caveat(
-            qualification=f"{treated.unanswered} of {calls} of its tools {verb} never answered"
+            qualification=f"{mode_trials.unanswered_calls} of {calls} of its tools {verb} never "
+            f"answered"
         )
 
 
-def slow(treated: Treated) -> Iterator[Caveat]:
+def find_slow_servers(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find servers that took long to answer before the session."""
-    lines = treated.selection.data.overhead if treated.selection.has_tool(treated.mode) else ()
-    measured = {line.mode: line.server_seconds for line in lines}
-    for server, seconds in measured.get(treated.mode, {}).items():
+    lines = (
+        mode_trials.selection.data.overhead
+        if mode_trials.selection.has_tool(mode_trials.mode)
+        else ()
+    )
+    seconds_by_mode = {line.mode: line.server_seconds for line in lines}
+    for server, seconds in seconds_by_mode.get(mode_trials.mode, {}).items():
         if seconds > _SLOW_SECONDS:
             yield Caveat(
                 qualification=f"the server {server} took {seconds:.1f} s to answer before the "
@@ -192,61 +215,61 @@ def slow(treated: Treated) -> Iterator[Caveat]:
             )
 
 
-def shared(treated: Treated) -> Iterator[Caveat]:
+def find_shared_counters(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Say that counters of a service that others may ask have no upper bound."""
-    if treated.selection.data.experiment.service_url is None:
+    if mode_trials.selection.data.experiment.service_url is None:
         return
-    shared = [(probe, about) for probe, about in _asked(treated) if about.shared]
-    if any(counted(treated.swarms, probe, about) for probe, about in shared):
-        what = "others may have asked its service (--service-url)"
+    shared_probes = [(probe, spec) for probe, spec in _list_probes(mode_trials) if spec.shared]
+    if any(count_uses(mode_trials.swarms, probe, spec) for probe, spec in shared_probes):
+        clause = "others may have asked its service (--service-url)"
         yield Caveat(
-            qualification=f"{what}, so its counters do not say whose calls they are",
-            warning=f"{treated.mode}: {what} while its agents ran, so the service's counters do "
-            "not say whose calls they are; without --service-url each swarm has a service of its "
-            "own.",
+            qualification=f"{clause}, so its counters do not say whose calls they are",
+            warning=f"{mode_trials.mode}: {clause} while its agents ran, so the service's "
+            f"counters do not say whose calls they are; without --service-url each swarm has a "
+            f"service of its own.",
         )
 
 
-def counted_twice(treated: Treated) -> Iterator[Caveat]:
-    again = sum(map(treated.selection.rerun_of, treated.swarms))
-    if again and _asked(treated):
-        what = f"the tool's counters also have what {amount(again, 'trial')} did before"
+def find_double_counts(mode_trials: ModeTrials) -> Iterator[Caveat]:
+    rerun_count = sum(map(mode_trials.selection.count_reruns, mode_trials.swarms))
+    if rerun_count and _list_probes(mode_trials):
+        clause = f"the tool's counters also have what {quantify(rerun_count, 'trial')} did before"
         yield Caveat(
-            qualification=what,
-            warning=f"{treated.mode}: {what} being cut off and run again.",
+            qualification=clause,
+            warning=f"{mode_trials.mode}: {clause} being cut off and run again.",
         )
 
 
-def unheard(treated: Treated) -> Iterator[Caveat]:
+def find_missing_counters(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find counters that were not read, or not compared with the transcripts."""
-    selection, mode = treated.selection, treated.mode
+    selection, mode = mode_trials.selection, mode_trials.mode
     if not selection.has_tool(mode):
         return
-    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
-    silent = {swarm.swarm for swarm in uncompared(treated)}
-    for probe, about in _asked(treated):
-        missing = [swarm for swarm in swarms if lost(swarm, probe, about)]
+    swarms = [swarm for swarm in mode_trials.swarms if not swarm.failure]
+    silent = {swarm.swarm for swarm in list_uncompared(mode_trials)}
+    for probe, spec in _list_probes(mode_trials):
+        missing = [swarm for swarm in swarms if is_lost(swarm, probe, spec)]
         silent -= {swarm.swarm for swarm in missing}
         if missing:
-            yield _unheard(
-                treated,
+            yield _make_counter_caveat(
+                mode_trials,
                 len(missing),
-                f"the counters of {about.tool} were not compared with the transcripts",
-                f"there are no usable counters of {about.tool}",
+                f"the counters of {spec.tool} were not compared with the transcripts",
+                f"there are no usable counters of {spec.tool}",
             )
     if silent:
-        what = "the tool's counters were not compared with the transcripts"
-        yield _unheard(treated, len(silent), what, what)
+        clause = "the tool's counters were not compared with the transcripts"
+        yield _make_counter_caveat(mode_trials, len(silent), clause, clause)
 
 
-def _unheard(treated: Treated, some: int, short: str, long: str) -> Caveat:
-    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
-    where = f" in {some} of {amount(len(swarms), 'swarm')}"
+def _make_counter_caveat(mode_trials: ModeTrials, count: int, short: str, long: str) -> Caveat:
+    swarms = [swarm for swarm in mode_trials.swarms if not swarm.failure]
+    share_text = f" in {count} of {quantify(len(swarms), 'swarm')}"
     return Caveat(
-        qualification=short + (where if len(swarms) > 1 else ""),
-        warning=f"{treated.mode}: {long}{where}.",
+        qualification=short + (share_text if len(swarms) > 1 else ""),
+        warning=f"{mode_trials.mode}: {long}{share_text}.",
     )
 
 
-def _runs(some: int, all_: int) -> str:
-    return "its run" if all_ == 1 else f"{some} of {all_} runs"
+def _format_runs(count: int, all_: int) -> str:
+    return "its run" if all_ == 1 else f"{count} of {all_} runs"

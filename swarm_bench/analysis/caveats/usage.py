@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from swarm_bench.analysis.adherence.treated import Treated, is_connected
-from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.analysis.adherence.treated import ModeTrials, is_connected
+from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import Evidence, Treatment, TrialRecord
 
@@ -13,112 +13,118 @@ LABELS = (Treatment.NOT_CONNECTED, Treatment.UNUSED)
 Trials = list[TrialRecord]
 
 
-def labels(treated: Treated) -> Iterator[Caveat]:
+def find_unused(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Yield a caveat for each way of not having used the tool. A trial that the provider or the
     harness cut off had no chance to call anything."""
-    ways: tuple[tuple[Callable[[TrialRecord], bool], str, str], ...] = (
+    categories: tuple[tuple[Callable[[TrialRecord], bool], str, str], ...] = (
         (
             lambda trial: trial.retrieval is Treatment.NOT_CONNECTED,
             "not connected",
             "were not connected to the retrieval tool: they ran without it, with whatever else "
             "their mode gives",
         ),
-        (_never_called, "never called", "never called the retrieval tool they had"),
+        (_is_never_called, "never called", "never called the retrieval tool they had"),
         (
-            _never_answered,
+            _is_never_answered,
             "called without an answer",
             "called the retrieval tool they had, and no call of it was answered",
         ),
         (
-            _answered_beside,
+            _is_other_use,
             "called, but not to retrieve,",
             "called the retrieval tool they had only for something other than retrieval",
         ),
-        (_unexplained, "not used", "did not use the retrieval tool they had"),
+        (_is_unexplained, "not used", "did not use the retrieval tool they had"),
     )
-    idle = treated.labelled(*LABELS)
-    for applies, short, meaning in ways:
-        trials = [trial for trial in idle if applies(trial)]
+    unused_trials = mode_trials.select_labelled(*LABELS)
+    for applies, short, meaning in categories:
+        trials = [trial for trial in unused_trials if applies(trial)]
         if trials:
-            some = f"{len(trials)} of {amount(len(treated.measured), 'trial')}"
+            count_text = f"{len(trials)} of {quantify(len(mode_trials.measured_trials), 'trial')}"
             yield Caveat(
-                qualification=f"{short} in {some}{_tools(trials)}",
-                warning=f"{treated.mode}: {some} {meaning} "
-                f"{places(trials, treated.selection)}{_detail(trials)}. "
+                qualification=f"{short} in {count_text}{_name_tools(trials)}",
+                warning=f"{mode_trials.mode}: {count_text} {meaning} "
+                f"{format_places(trials, mode_trials.selection)}{_describe_detail(trials)}. "
                 "They stay in the figures, which are as assigned.",
-                is_void=treated.idle,
+                is_void=mode_trials.is_unused,
             )
 
 
-def unclear(treated: Treated) -> Iterator[Caveat]:
+def find_unclear_use(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find trials that got answers only of tools of which it cannot be told what they are for."""
     trials = [
         trial
-        for trial in treated.used
+        for trial in mode_trials.used_trials
         if trial.evidence and trial.evidence.retrieved == 0 and trial.evidence.unclear
     ]
     if trials:
-        names = sorted({tool for trial in trials for tool in _evidence(trial).unclear})
-        some = f"{len(trials)} of {amount(len(treated.counted), 'trial')}"
+        names = sorted({tool for trial in trials for tool in _get_evidence(trial).unclear})
+        count_text = f"{len(trials)} of {quantify(len(mode_trials.counted_trials), 'trial')}"
         yield Caveat(
-            qualification=f"what the tool was used for is not known in {some} ({listed(names)})",
-            warning=f"{treated.mode}: in {some} only tools answered of which cannot be told "
-            f"whether they search or read {places(trials, treated.selection)}: {listed(names)}. "
-            "The mode's file can name its search (swarm-bench docs tool-index).",
+            qualification=f"what the tool was used for is not known in {count_text} "
+            f"({list_few(names)})",
+            warning=f"{mode_trials.mode}: in {count_text} only tools answered of which cannot be "
+            f"told whether they search or read {format_places(trials, mode_trials.selection)}: "
+            f"{list_few(names)}. The mode's file can name its search (swarm-bench docs "
+            f"tool-index).",
         )
 
 
-def unknown_use(treated: Treated) -> Iterator[Caveat]:
+def find_unknown_use(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find trials that cannot be told to have used the tool, or that lacked a server."""
-    if not treated.selection.has_tool(treated.mode):
+    if not mode_trials.selection.has_tool(mode_trials.mode):
         return
-    trials = amount(len(treated.counted), "trial")
-    what = "used" if all(map(is_connected, treated.unknown)) else "connected"
-    if treated.counted and len(treated.unknown) == len(treated.counted):
-        yield Caveat(qualification=f"whether the tool was {what} cannot be told")
-    elif treated.unknown:
-        some = f"{len(treated.unknown)} of {trials}"
-        yield Caveat(qualification=f"whether the tool was {what} cannot be told of {some}")
-    for server, lacking in treated.partly.items():
+    trials = quantify(len(mode_trials.counted_trials), "trial")
+    verb = "used" if all(map(is_connected, mode_trials.unknown_trials)) else "connected"
+    if mode_trials.counted_trials and len(mode_trials.unknown_trials) == len(
+        mode_trials.counted_trials
+    ):
+        yield Caveat(qualification=f"whether the tool was {verb} cannot be told")
+    elif mode_trials.unknown_trials:
+        count_text = f"{len(mode_trials.unknown_trials)} of {trials}"
+        yield Caveat(qualification=f"whether the tool was {verb} cannot be told of {count_text}")
+    for server, lacking in mode_trials.missing_servers.items():
         yield Caveat(qualification=f"the server {server} not connected in {lacking} of {trials}")
 
 
-def _never_called(trial: TrialRecord) -> bool:
-    return _unused(trial) and trial.evidence is not None and trial.evidence.calls == 0
+def _is_never_called(trial: TrialRecord) -> bool:
+    return _is_unused(trial) and trial.evidence is not None and trial.evidence.calls == 0
 
 
-def _never_answered(trial: TrialRecord) -> bool:
+def _is_never_answered(trial: TrialRecord) -> bool:
     evidence = trial.evidence
-    return _unused(trial) and evidence is not None and bool(evidence.calls) and not evidence.others
+    return (
+        _is_unused(trial) and evidence is not None and bool(evidence.calls) and not evidence.others
+    )
 
 
-def _answered_beside(trial: TrialRecord) -> bool:
-    return _unused(trial) and trial.evidence is not None and bool(trial.evidence.others)
+def _is_other_use(trial: TrialRecord) -> bool:
+    return _is_unused(trial) and trial.evidence is not None and bool(trial.evidence.others)
 
 
-def _unexplained(trial: TrialRecord) -> bool:
+def _is_unexplained(trial: TrialRecord) -> bool:
     """Tell whether it is a record of an older version."""
-    return _unused(trial) and (trial.evidence is None or trial.evidence.calls is None)
+    return _is_unused(trial) and (trial.evidence is None or trial.evidence.calls is None)
 
 
-def _unused(trial: TrialRecord) -> bool:
+def _is_unused(trial: TrialRecord) -> bool:
     return trial.retrieval is Treatment.UNUSED
 
 
-def _tools(trials: Trials) -> str:
+def _name_tools(trials: Trials) -> str:
     """Name the tools that answered and do not retrieve."""
-    names = sorted({tool for trial in trials for tool in _evidence(trial).others})
-    return f" ({listed(names)})" if names else ""
+    names = sorted({tool for trial in trials for tool in _get_evidence(trial).others})
+    return f" ({list_few(names)})" if names else ""
 
 
-def _detail(trials: Trials) -> str:
+def _describe_detail(trials: Trials) -> str:
     """Name those tools, or quote what the agents said of servers that were not connected."""
-    names = sorted({tool for trial in trials for tool in _evidence(trial).others})
-    states = _states(trials)
-    return f": {listed(names)}" if names else (f": {listed(states)}" if states else "")
+    names = sorted({tool for trial in trials for tool in _get_evidence(trial).others})
+    states = _list_states(trials)
+    return f": {list_few(names)}" if names else (f": {list_few(states)}" if states else "")
 
 
-def _states(trials: Iterable[TrialRecord]) -> list[str]:
+def _list_states(trials: Iterable[TrialRecord]) -> list[str]:
     return sorted(
         {
             f"{name} is {state}"
@@ -129,5 +135,5 @@ def _states(trials: Iterable[TrialRecord]) -> list[str]:
     )
 
 
-def _evidence(trial: TrialRecord) -> Evidence:
+def _get_evidence(trial: TrialRecord) -> Evidence:
     return trial.evidence or Evidence()

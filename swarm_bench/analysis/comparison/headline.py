@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.adherence.treated import Treated, is_connected, treated_in
-from swarm_bench.analysis.answers.modes import mode_answer, no_verdict_on
-from swarm_bench.analysis.caveats.barred import barred_by
-from swarm_bench.analysis.caveats.kinds import caveats
-from swarm_bench.analysis.comparison.compared import of_headline
-from swarm_bench.analysis.comparison.correctness import correctness
-from swarm_bench.analysis.comparison.details import details
-from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
-from swarm_bench.analysis.comparison.ratios import ratios
-from swarm_bench.analysis.comparison.verdicts import hypotheses
+from swarm_bench.analysis.adherence.treated import ModeTrials, get_mode_trials, is_connected
+from swarm_bench.analysis.answers.modes import answer_mode, answer_no_verdict
+from swarm_bench.analysis.caveats.barred import explain_no_verdict
+from swarm_bench.analysis.caveats.kinds import list_caveats
+from swarm_bench.analysis.comparison.compared import list_headline_metrics
+from swarm_bench.analysis.comparison.correctness import compute_correctness
+from swarm_bench.analysis.comparison.details import compute_details
+from swarm_bench.analysis.comparison.quality import describe_loss, find_less
+from swarm_bench.analysis.comparison.ratios import compute_ratios
+from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.report import Headline
@@ -23,41 +23,42 @@ from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import Treatment
 
 
-def headline(selection: Selection) -> Headline:
-    nothing = _nothing(selection)
-    standings = [] if nothing else [_standing(selection, mode) for mode in selection.modes]
-    no_verdict = nothing or _no_reference(standings)
-    barred = {standing.mode for standing in standings if standing.no_verdict}
+def make_headline(selection: Selection) -> Headline:
+    obstacle = _explain_nothing(selection)
+    standings = [] if obstacle else [_make_standing(selection, mode) for mode in selection.modes]
+    no_verdict = obstacle or _explain_no_reference(standings)
+    excluded = {standing.mode for standing in standings if standing.no_verdict}
     real = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    compared = [] if no_verdict else [mode for mode in selection.modes[1:] if mode in real]
-    modes = [mode for mode in compared if mode not in barred]
-    columns = [column for mode in modes for column in _columns(selection, mode)]
-    tools = [treated_in(selection, mode) for mode in real if selection.has_tool(mode)]
-    compared_ratios = ratios(selection, columns, of_headline(selection)) if columns else None
+    compared_modes = [] if no_verdict else [mode for mode in selection.modes[1:] if mode in real]
+    modes = [mode for mode in compared_modes if mode not in excluded]
+    columns = [column for mode in modes for column in _list_columns(selection, mode)]
+    tools = [get_mode_trials(selection, mode) for mode in real if selection.has_tool(mode)]
+    compared_ratios = (
+        compute_ratios(selection, columns, list_headline_metrics(selection)) if columns else None
+    )
     return Headline(
         no_verdict=no_verdict,
-        standings=tuple(_shown(selection, standings, no_verdict)),
-        ratios=compared_ratios
-        and replace(compared_ratios, found_less=found_less(selection, modes)),
-        details=details(selection, modes),
-        correctness=None if nothing else correctness(selection),
-        all_used=bool(tools) and all(map(_all_used, tools)),
+        standings=tuple(_select_standings(selection, standings, no_verdict)),
+        ratios=compared_ratios and replace(compared_ratios, found_less=find_less(selection, modes)),
+        details=compute_details(selection, modes),
+        correctness=None if obstacle else compute_correctness(selection),
+        all_used=bool(tools) and all(map(_is_all_used, tools)),
     )
 
 
-def _all_used(treated: Treated) -> bool:
+def _is_all_used(mode_trials: ModeTrials) -> bool:
     """Tell whether those that are compared are those that used the tool."""
-    used = sum(trial.retrieval is Treatment.USED for trial in treated.compared)
-    return used == len(treated.compared) == len(treated.used)
+    used_count = sum(trial.retrieval is Treatment.USED for trial in mode_trials.compared_trials)
+    return used_count == len(mode_trials.compared_trials) == len(mode_trials.used_trials)
 
 
-def _proved(treated: Treated) -> bool:
+def _is_proved(mode_trials: ModeTrials) -> bool:
     """Tell whether counters were held against the transcripts of all its swarms."""
-    swarms = [swarm for swarm in treated.swarms if not swarm.failure]
+    swarms = [swarm for swarm in mode_trials.swarms if not swarm.failure]
     return bool(swarms) and all(swarm.counters for swarm in swarms)
 
 
-def _shown(
+def _select_standings(
     selection: Selection, standings: list[Standing], no_verdict: str | None
 ) -> Iterator[Standing]:
     """Yield those that say something. Without a reference, each mode is said to have no verdict:
@@ -65,32 +66,32 @@ def _shown(
     for position, standing in enumerate(standings):
         if no_verdict:
             reason = standing.no_verdict or "there is nothing to compare it with."
-            barred = reason if position else None
+            explanation = reason if position else None
             standing = Standing(
                 mode=standing.mode,
-                answer=no_verdict_on(standing.mode, barred) if barred else None,
+                answer=answer_no_verdict(standing.mode, explanation) if explanation else None,
                 treatment=standing.treatment,
-                no_verdict=barred,
+                no_verdict=explanation,
             )
         if replace(standing, concluded=None) != Standing(mode=standing.mode):
             yield (
                 standing
                 if standing.answer
-                else replace(standing, answer=_bare(selection, standing.mode))
+                else replace(standing, answer=_answer_uncompared(selection, standing.mode))
             )
 
 
-def _bare(selection: Selection, mode: str) -> Answer:
+def _answer_uncompared(selection: Selection, mode: str) -> Answer:
     """Answer for a mode that no rule compares."""
     if mode == selection.modes[0]:
         return Answer(subject=mode, claim=IS_REFERENCE)
     if not selection.data.experiment.primary:
-        why = "Nothing was named before these trials, so their figures are exploratory."
-        return no_verdict_on(mode, why)
+        reason = "Nothing was named before these trials, so their figures are exploratory."
+        return answer_no_verdict(mode, reason)
     return Answer(subject=mode, claim=" is a control")
 
 
-def _columns(selection: Selection, mode: str) -> Iterator[Column]:
+def _list_columns(selection: Selection, mode: str) -> Iterator[Column]:
     """Yield the columns of a mode: as used only where it differs, and where anybody used the
     tool."""
     yield Column(mode=mode)
@@ -98,13 +99,15 @@ def _columns(selection: Selection, mode: str) -> Iterator[Column]:
         return
     # A reference without a tool has nothing to use.
     with_tool = filter(selection.has_tool, (selection.modes[0], mode))
-    compared = [treated_in(selection, side).compared for side in with_tool]
-    used = [sum(trial.retrieval is Treatment.USED for trial in trials) for trials in compared]
-    if all(used) and used != list(map(len, compared)):
+    trials_by_side = [get_mode_trials(selection, side).compared_trials for side in with_tool]
+    used_counts = [
+        sum(trial.retrieval is Treatment.USED for trial in trials) for trials in trials_by_side
+    ]
+    if all(used_counts) and used_counts != list(map(len, trials_by_side)):
         yield Column(mode=mode, as_used=True)
 
 
-def _nothing(selection: Selection) -> str | None:
+def _explain_nothing(selection: Selection) -> str | None:
     if not selection.trials:
         return "there is no record of any trial."
     if all(map(is_inconclusive, selection.trials)):
@@ -112,7 +115,7 @@ def _nothing(selection: Selection) -> str | None:
     return None
 
 
-def _no_reference(standings: list[Standing]) -> str | None:
+def _explain_no_reference(standings: list[Standing]) -> str | None:
     """Say why there is nothing to compare with: the reference has no verdict."""
     reference, *modes = standings
     if not modes or reference.no_verdict is None:
@@ -120,27 +123,29 @@ def _no_reference(standings: list[Standing]) -> str | None:
     return f"everything is compared with {reference.mode}, and {reference.no_verdict}"
 
 
-def _standing(selection: Selection, mode: str) -> Standing:
-    treated, barred = treated_in(selection, mode), barred_by(selection, mode)
-    answer = no_verdict_on(mode, barred) if barred else mode_answer(selection, mode)
+def _make_standing(selection: Selection, mode: str) -> Standing:
+    mode_trials, explanation = get_mode_trials(selection, mode), explain_no_verdict(selection, mode)
+    answer = answer_no_verdict(mode, explanation) if explanation else answer_mode(selection, mode)
     is_open = answer is None or answer.tone is Tone.OPEN
     return Standing(
         mode=mode,
         answer=answer,
-        concluded=not is_open if mode in hypotheses(selection) else None,
-        treatment=_treatment(treated) if selection.has_tool(mode) else "",
-        no_verdict=barred,
-        qualifications=() if barred else tuple(it.qualification for it in caveats(selection, mode)),
-        correctness="" if barred else compared_with_reference(selection, mode),
+        concluded=not is_open if mode in list_hypotheses(selection) else None,
+        treatment=_describe_treatment(mode_trials) if selection.has_tool(mode) else "",
+        no_verdict=explanation,
+        qualifications=()
+        if explanation
+        else tuple(caveat.qualification for caveat in list_caveats(selection, mode)),
+        correctness="" if explanation else describe_loss(selection, mode),
     )
 
 
-def _treatment(treated: Treated) -> str:
+def _describe_treatment(mode_trials: ModeTrials) -> str:
     """Say `Connected in 12 of 12 trials, used in 11, by transcripts and counters.`"""
-    trials = len(treated.counted)
-    if not trials or not treated.assessable:
+    trials = len(mode_trials.counted_trials)
+    if not trials or not mode_trials.assessable:
         return ""
-    connected = sum(is_connected(trial) is True for trial in treated.counted)
-    by = "transcripts and counters" if _proved(treated) else "transcripts alone"
-    some = f"{connected} of {amount(trials, 'trial')}"
-    return f"Connected in {some}, used in {len(treated.used)}, by {by}."
+    connected = sum(is_connected(trial) is True for trial in mode_trials.counted_trials)
+    by = "transcripts and counters" if _is_proved(mode_trials) else "transcripts alone"
+    count_text = f"{connected} of {quantify(trials, 'trial')}"
+    return f"Connected in {count_text}, used in {len(mode_trials.used_trials)}, by {by}."

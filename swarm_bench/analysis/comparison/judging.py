@@ -30,7 +30,7 @@ class Contestant:
     task_id: str | None
     trial: str | None
     attempt: int
-    answered: bool
+    has_answer: bool
     """Whether it gave an answer, as its mode is meant."""
 
     @property
@@ -48,18 +48,20 @@ class Pair:
 
     @property
     def identity(self) -> Identity:
-        mode, other = self.of_mode, self.of_reference
-        return mode.mode, mode.trial, mode.attempt, other.trial, other.attempt
+        mode, reference = self.of_mode, self.of_reference
+        return mode.mode, mode.trial, mode.attempt, reference.trial, reference.attempt
 
     @property
-    def answered(self) -> bool:
+    def has_answers(self) -> bool:
         """Whether both gave an answer."""
-        return self.of_mode.answered and self.of_reference.answered
+        return self.of_mode.has_answer and self.of_reference.has_answer
 
-    def asked(self, task: str) -> "Pair":
+    def set_task(self, task: str) -> "Pair":
         """Return the pair with what both were asked."""
-        own, other = (replace(it, task=task) for it in (self.of_mode, self.of_reference))
-        return Pair(of_mode=own, of_reference=other)
+        contestant, opponent = (
+            replace(side, task=task) for side in (self.of_mode, self.of_reference)
+        )
+        return Pair(of_mode=contestant, of_reference=opponent)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,31 +76,31 @@ class Match:
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The trials of the mode with those of the reference."""
-        others = {it.position: it for it in self.of_reference}
+        by_position = {contestant.position: contestant for contestant in self.of_reference}
         return tuple(
-            Pair(of_mode=it, of_reference=others[it.position])
-            for it in self.of_mode
-            if it.position in others
+            Pair(of_mode=contestant, of_reference=by_position[contestant.position])
+            for contestant in self.of_mode
+            if contestant.position in by_position
         )
 
     @property
     def positions(self) -> int:
         """How many pairs there could be."""
-        return len({it.position for it in (*self.of_mode, *self.of_reference)})
+        return len({contestant.position for contestant in (*self.of_mode, *self.of_reference)})
 
 
-def matches(selection: Selection) -> tuple[Match, ...]:
+def make_matches(selection: Selection) -> tuple[Match, ...]:
     """Set the trials of each mode beside those of the reference."""
     if not selection.modes:
         return ()
-    reference = _contestants(selection, selection.modes[0])
+    reference = _make_contestants(selection, selection.modes[0])
     return tuple(
-        Match(name=mode, of_mode=_contestants(selection, mode), of_reference=reference)
+        Match(name=mode, of_mode=_make_contestants(selection, mode), of_reference=reference)
         for mode in selection.modes[1:]
     )
 
 
-def _contestants(selection: Selection, mode: str) -> tuple[Contestant, ...]:
+def _make_contestants(selection: Selection, mode: str) -> tuple[Contestant, ...]:
     return tuple(
         Contestant(
             mode=trial.mode,
@@ -108,31 +110,31 @@ def _contestants(selection: Selection, mode: str) -> tuple[Contestant, ...]:
             task_id=trial.task_id,
             trial=trial.trial,
             attempt=trial.attempt,
-            answered=trial.cause is Cause.FINISHED and counts(trial),
+            has_answer=trial.cause is Cause.FINISHED and counts(trial),
         )
-        for trial in selection.of(mode)
+        for trial in selection.select(mode)
     )
 
 
-def judging(
-    every: Sequence[Match], verdicts: Sequence[Verdict], reference: str | None
+def sum_judgements(
+    matches: Sequence[Match], verdicts: Sequence[Verdict], reference: str | None
 ) -> Judging | None:
     """Sum up what was stored; `None` when nobody judged. `reference`: that of all, if it is one."""
     if not verdicts:
         return None
-    latest = {(line.judge, identity(line), line.first): line for line in verdicts}
+    latest = {(line.judge, identify_pair(line), line.first): line for line in verdicts}
     judges = sorted({verdict.judge for verdict in verdicts})
     return Judging(
         reference=reference,
-        modes=tuple(_judged(match, judge, latest) for judge in judges for match in every),
+        modes=tuple(_sum_match(match, judge, latest) for judge in judges for match in matches),
         spending=tuple(
-            _spent(judge, [verdict for verdict in verdicts if verdict.judge == judge])
+            _sum_spending(judge, [verdict for verdict in verdicts if verdict.judge == judge])
             for judge in judges
         ),
     )
 
 
-def identity(verdict: Verdict) -> Identity:
+def identify_pair(verdict: Verdict) -> Identity:
     """Return that of the pair that it is about."""
     return (
         verdict.mode,
@@ -143,34 +145,38 @@ def identity(verdict: Verdict) -> Identity:
     )
 
 
-def _judged(match: Match, judge: Judge, latest: Latest) -> JudgedMode:
-    answered = [pair.identity for pair in match.pairs if pair.answered]
-    lines = [_both(latest, judge, of_pair) for of_pair in answered]
-    results = Counter(_result(both) for both in lines)
-    decided = [both for both in lines if _result(both) in ("win", "tie", "loss")]
-    asked = [both for both in decided if all(line.requests for line in both)]
+def _sum_match(match: Match, judge: Judge, latest: Latest) -> JudgedMode:
+    identities = [pair.identity for pair in match.pairs if pair.has_answers]
+    lines = [_find_lines(latest, judge, pair_identity) for pair_identity in identities]
+    results = Counter(_find_result(pair_lines) for pair_lines in lines)
+    decided_lines = [
+        pair_lines for pair_lines in lines if _find_result(pair_lines) in ("win", "tie", "loss")
+    ]
+    judged_lines = [
+        pair_lines for pair_lines in decided_lines if all(line.requests for line in pair_lines)
+    ]
     return JudgedMode(
         mode=match.name,
-        judge=_named(judge),
+        judge=_format_judge(judge),
         wins=results["win"],
         ties=results["tie"],
         losses=results["loss"],
         unreadable=results["unreadable"],
         unjudged=results["unjudged"],
-        unpaired=match.positions - len(answered),
-        same=len(decided) - len(asked),
-        agreeing=sum(len({line.winner for line in both}) == 1 for both in asked),
+        unpaired=match.positions - len(identities),
+        same=len(decided_lines) - len(judged_lines),
+        agreeing=sum(len({line.winner for line in pair_lines}) == 1 for pair_lines in judged_lines),
     )
 
 
-def _both(latest: Latest, judge: Judge, of_pair: Identity) -> tuple[Verdict, ...]:
+def _find_lines(latest: Latest, judge: Judge, pair_identity: Identity) -> tuple[Verdict, ...]:
     """Return the verdicts on a pair, at most one for each order."""
     sides: tuple[Side, Side] = ("mode", "reference")
-    lines = (latest.get((judge, of_pair, first)) for first in sides)
+    lines = (latest.get((judge, pair_identity, first)) for first in sides)
     return tuple(line for line in lines if line is not None)
 
 
-def _result(lines: Sequence[Verdict]) -> str:
+def _find_result(lines: Sequence[Verdict]) -> str:
     """Return what the verdicts on a pair come to. Where the two orders differ it is a tie, also
     when one of them said so."""
     if len(lines) < 2:
@@ -183,24 +189,26 @@ def _result(lines: Sequence[Verdict]) -> str:
     return "loss" if winners == {"reference"} else "tie"
 
 
-def _spent(judge: Judge, lines: Sequence[Verdict]) -> JudgeSpending:
-    asked = [line for line in lines if line.requests] or lines  # nobody is asked about equal texts
+def _sum_spending(judge: Judge, lines: Sequence[Verdict]) -> JudgeSpending:
+    requested = [
+        line for line in lines if line.requests
+    ] or lines  # nobody is asked about equal texts
 
-    def summed(key: str) -> int | float | None:
-        return total(value for line in asked if (value := getattr(line, key)) is not None)
+    def add_up(key: str) -> int | float | None:
+        return total(value for line in requested if (value := getattr(line, key)) is not None)
 
     return JudgeSpending(
-        judge=_named(judge),
+        judge=_format_judge(judge),
         requests=sum(line.requests for line in lines),
-        input_tokens=summed("input_tokens"),
-        cache_read=summed("cache_read"),
-        output_tokens=summed("output_tokens"),
-        cost=summed("cost"),
+        input_tokens=add_up("input_tokens"),
+        cache_read=add_up("cache_read"),
+        output_tokens=add_up("output_tokens"),
+        cost=add_up("cost"),
         without_tokens=sum(line.output_tokens is None for line in lines),
         without_cost=sum(line.cost is None for line in lines),
     )
 
 
-def _named(judge: Judge) -> str:
+def _format_judge(judge: Judge) -> str:
     model, url = judge
     return f"{model} at {url}"

@@ -5,29 +5,29 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.frame import frame
+from swarm_bench.analysis.frame import make_frame
 from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.readings import (
     STATUS,
     TASK,
-    all_by_task,
-    by_task,
-    column,
-    results_of,
+    group_all,
+    group_values,
+    read_column,
+    select_results,
 )
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.censoring import (
     Censored,
-    Measured,
-    censored,
-    ratios_at_worst,
-    scores_at_worst,
+    MeasuredFigures,
+    compare_censored,
+    compare_ratios_at_worst,
+    compare_scores_at_worst,
 )
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, pair_figures
 from swarm_bench.analysis.statistics.rule import Change
-from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
+from swarm_bench.analysis.statistics.swarms import Swarm, Times, compare_swarms
 from swarm_bench.core.metric import Metric, ReadTrial
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import group_tasks
@@ -42,7 +42,7 @@ SUCCESS = "success_rate"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class MetricPairs:
     """One metric of a mode and of the reference, task by task."""
 
     metric: Metric
@@ -55,47 +55,56 @@ class Compared:
 
 
 @once
-def compared(
+def pair_metric(
     selection: Selection, mode: str, metric: Metric, reference: str | None = None
-) -> Compared:
+) -> MetricPairs:
     """Pair what counts of a mode for this metric with what counts of another one, which is the
     reference of the session where none is named."""
     sides = (mode, reference or selection.modes[0])
-    own, other = (values_by_task(selection, side, metric) for side in sides)
-    pairs = paired(own, other, planned_tasks(selection, metric), relative=metric.relative)
-    return Compared(metric=metric, pairs=pairs)
+    mode_values, reference_values = (group_metric(selection, side, metric) for side in sides)
+    pairs = pair_figures(
+        mode_values,
+        reference_values,
+        select_planned_tasks(selection, metric),
+        relative=metric.relative,
+    )
+    return MetricPairs(metric=metric, pairs=pairs)
 
 
-def stopped(selection: Selection, mode: str) -> list[TrialRecord]:
+def list_stopped(selection: Selection, mode: str) -> list[TrialRecord]:
     """List the trials in the ratios that a limit ended."""
-    trials, statuses = selection.arm(mode).counted, column(selection, mode, STATUS)
+    trials, statuses = selection.get_arm(mode).counted_trials, read_column(selection, mode, STATUS)
     rows = (row for row, status in enumerate(statuses) if status is Status.BUDGET_REACHED)
     return [trials[row] for row in rows]
 
 
 @once
-def compared_over_swarms(selection: Selection, mode: str, metric: Metric) -> Effect | None:
+def compare_over_swarms(selection: Selection, mode: str, metric: Metric) -> Effect | None:
     """Compare a mode with the reference by a value for each swarm; `None` where none has the
     figure in both."""
-    own, reference = (_by_swarm(selection, side, metric) for side in (mode, selection.modes[0]))
-    return over_swarms(own, reference, selection.weights, at_every_look=at_every_look(selection))
+    mode_times, reference_times = (
+        _group_by_swarm(selection, side, metric) for side in (mode, selection.modes[0])
+    )
+    return compare_swarms(
+        mode_times, reference_times, selection.weights, at_every_look=is_at_every_look(selection)
+    )
 
 
-def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
+def _group_by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
     """Group figures by the swarm, which is the block of a run, and the task."""
     blocks = selection.block_of_agent
     times: dict[tuple[Swarm, str], list[float]] = defaultdict(list)
-    for row in frame(trials_of(selection, mode, metric), metric):
+    for row in make_frame(select_trials(selection, mode, metric), metric):
         if row.value is not None:
             times[(row.run, blocks.get(row.number, row.number)), row.case].append(row.value)
     return dict(times)
 
 
 @once
-def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
+def group_metric(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
     """Group the figures of the trials that count for this metric."""
-    values = column(selection, mode, _read_of(metric))
-    figures = by_task(selection, mode, _rows(selection, mode, metric), values)
+    values = read_column(selection, mode, _find_reader(metric))
+    figures = group_values(selection, mode, _select_rows(selection, mode, metric), values)
     if metric.relative:  # for medians, of which there are many, and what is sorted sorts fast
         for of_task in figures.values():
             of_task.sort()
@@ -103,169 +112,182 @@ def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str,
 
 
 @once
-def judged(selection: Selection, mode: str) -> list[TrialRecord]:
+def list_judged(selection: Selection, mode: str) -> list[TrialRecord]:
     """List the trials of the mode whose task has a key that counts, failed ones too."""
-    trials = selection.arm(mode).counted
-    return [trials[row] for row in judged_rows(selection, mode)]
+    trials = selection.get_arm(mode).counted_trials
+    return [trials[row] for row in select_judged_rows(selection, mode)]
 
 
-def trials_of(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRecord]:
+def select_trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRecord]:
     """Return the trials that count: for what was found also those that failed."""
     if metric.keyed:
-        return judged(selection, mode)
-    arm = selection.arm(mode)
-    return arm.counted if metric.of_failed or metric.key == SUCCESS else arm.compared
+        return list_judged(selection, mode)
+    arm = selection.get_arm(mode)
+    return arm.counted_trials if metric.of_failed or metric.key == SUCCESS else arm.compared_trials
 
 
-def _rows(selection: Selection, mode: str, metric: Metric) -> Sequence[int]:
+def _select_rows(selection: Selection, mode: str, metric: Metric) -> Sequence[int]:
     """Return the numbers of these trials, among all those of the mode that count."""
     if metric.keyed:
-        return judged_rows(selection, mode)
+        return select_judged_rows(selection, mode)
     if metric.of_failed or metric.key == SUCCESS:
-        return range(len(selection.arm(mode).counted))
-    return results_of(selection, mode)
+        return range(len(selection.get_arm(mode).counted_trials))
+    return select_results(selection, mode)
 
 
 @once
-def judged_rows(selection: Selection, mode: str) -> list[int]:
+def select_judged_rows(selection: Selection, mode: str) -> list[int]:
     """Return the numbers of the judged trials, among all those of the mode that count."""
-    tasks = column(selection, mode, TASK)
-    return [row for row, task in enumerate(tasks) if task in selection.keyed]
+    tasks = read_column(selection, mode, TASK)
+    return [row for row, task in enumerate(tasks) if task in selection.keyed_weights]
 
 
-def _read_of(metric: Metric) -> ReadTrial:
+def _find_reader(metric: Metric) -> ReadTrial:
     if metric.read is None:
         raise ValueError(f"{metric.key} is not read from trials")
     return metric.read
 
 
 @once
-def planned_tasks(selection: Selection, metric: Metric) -> Cases:
+def select_planned_tasks(selection: Selection, metric: Metric) -> Cases:
     """Return the tasks that can have the figure, also those that no trial was recorded of."""
-    tasks = _all_tasks(selection)
+    tasks = _list_tasks(selection)
     if metric.keyed:
-        keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
+        keyed = selection.tasks_by_part[metric.keyed] & selection.keyed_weights.keys()
         tasks = tuple(task for task in tasks if task in keyed)
     return Cases(
         ids=tasks,
         weights=selection.weights,
-        groups=groups(selection),
-        at_every_look=at_every_look(selection),
+        groups=find_groups(selection),
+        at_every_look=is_at_every_look(selection),
     )
 
 
-def at_every_look(selection: Selection) -> bool:
+def is_at_every_look(selection: Selection) -> bool:
     """Tell whether the session was to end when its verdict stands, so that it was looked at."""
     return selection.data.experiment.until_clear
 
 
 @once
-def groups(selection: Selection) -> dict[str, str]:
+def find_groups(selection: Selection) -> dict[str, str]:
     """Return the group of each task: those of one are not independent of each other."""
     experiment = selection.data.experiment
     return group_tasks(experiment.tasks, experiment.repository.clean_commit)
 
 
 @once
-def _all_tasks(selection: Selection) -> tuple[str, ...]:
+def _list_tasks(selection: Selection) -> tuple[str, ...]:
     """Name the tasks that were asked, and those that should have been."""
     experiment = selection.data.experiment
-    planned = experiment.tasks[: experiment.tasks_asked]
-    recorded = (trial.task_key for trial in selection.trials)
-    return tuple(dict.fromkeys([*recorded, *(task.id for task in planned)]))
+    planned_entries = experiment.tasks[: experiment.tasks_asked]
+    recorded_tasks = (trial.task_key for trial in selection.trials)
+    return tuple(dict.fromkeys([*recorded_tasks, *(task.id for task in planned_entries)]))
 
 
 @once
-def lost(selection: Selection, mode: str) -> tuple[TrialRecord, ...]:
+def list_lost(selection: Selection, mode: str) -> tuple[TrialRecord, ...]:
     """List the trials that did not run to their own end, and were not run again: lost to the
     infrastructure, or interrupted, which takes those that last long."""
-    return tuple(filter(is_inconclusive, selection.arm(mode).uncounted))
+    return tuple(filter(is_inconclusive, selection.get_arm(mode).uncounted_trials))
 
 
 @once
-def unmeasured(selection: Selection, mode: str, metric: Metric) -> tuple[TrialRecord, ...]:
+def list_unmeasured(selection: Selection, mode: str, metric: Metric) -> tuple[TrialRecord, ...]:
     """List the trials that a comparison by this metric lacks: lost ones, contaminated ones, and
     those that do not tell the figure. What agents failed is a result, unless it does not tell;
     what a limit stopped is the worst in ratios, and no part of these."""
-    arm, tasks = selection.arm(mode), set(planned_tasks(selection, metric).ids)
-    without = [trial for trial in arm.uncounted if trial.task_key in tasks]
+    arm, tasks = selection.get_arm(mode), set(select_planned_tasks(selection, metric).ids)
+    without = [trial for trial in arm.uncounted_trials if trial.task_key in tasks]
     if metric.read and (metric.relative or metric.key in RECALLS):
-        telling = tasks & _known_of(selection, metric)
-        columns = (column(selection, mode, read) for read in (TASK, metric.read, STATUS))
+        measurable_tasks = tasks & _find_measurable_tasks(selection, metric)
+        columns = (read_column(selection, mode, read) for read in (TASK, metric.read, STATUS))
         without += [
             trial
-            for trial, task, value, status in zip(arm.counted, *columns, strict=True)
+            for trial, task, value, status in zip(arm.counted_trials, *columns, strict=True)
             if value is None
-            and task in telling
+            and task in measurable_tasks
             and not (metric.relative and status is Status.BUDGET_REACHED)
         ]
     return tuple(without)
 
 
 @once
-def _known_of(selection: Selection, metric: Metric) -> frozenset[str]:
+def _find_measurable_tasks(selection: Selection, metric: Metric) -> frozenset[str]:
     """Return the tasks of which any trial tells the figure: what none can tell is not missing."""
-    read = _read_of(metric)
-    return frozenset(
-        task for mode in selection.modes for task in all_by_task(selection, mode, read)
-    )
+    read = _find_reader(metric)
+    return frozenset(task for mode in selection.modes for task in group_all(selection, mode, read))
 
 
 @once
-def planned_trials(selection: Selection, mode: str) -> int:
+def count_planned_trials(selection: Selection, mode: str) -> int:
     """Count the trials that a mode should have."""
-    return max(selection.data.planned.get(mode, 0), len(selection.of(mode)))
+    return max(selection.data.planned.get(mode, 0), len(selection.select(mode)))
 
 
 @once
-def missing(selection: Selection, mode: str, metric: Metric) -> Part:
+def count_missing(selection: Selection, mode: str, metric: Metric) -> Part:
     """Count the planned trials of a mode that a comparison by this metric lacks, also those never
     run."""
-    there, tasks = selection.of(mode), set(planned_tasks(selection, metric).ids)
-    absent = planned_trials(selection, mode) - len(there)
-    could = sum(trial.task_key in tasks for trial in there)
-    return absent + len(unmeasured(selection, mode, metric)), absent + could
+    recorded_trials, tasks = (
+        selection.select(mode),
+        set(select_planned_tasks(selection, metric).ids),
+    )
+    absent = count_planned_trials(selection, mode) - len(recorded_trials)
+    could = sum(trial.task_key in tasks for trial in recorded_trials)
+    return absent + len(list_unmeasured(selection, mode, metric)), absent + could
 
 
-def measured(side: Side, metric: Metric, *, with_lost: bool = True) -> Measured:
+def measure(side: Side, metric: Metric, *, with_lost: bool = True) -> MeasuredFigures:
     """Return the figures of a mode by task, infinite for what a limit stopped, and its lost
     trials. What was never run is not among these: nothing of it decided that."""
     selection, mode = side
-    values = column(selection, mode, _read_of(metric))
+    values = read_column(selection, mode, _find_reader(metric))
     if metric.relative:
         values = [
             math.inf if status is Status.BUDGET_REACHED else value
-            for status, value in zip(column(selection, mode, STATUS), values, strict=True)
+            for status, value in zip(read_column(selection, mode, STATUS), values, strict=True)
         ]
-    figures = by_task(selection, mode, _rows(selection, mode, metric), values)
-    without = unmeasured(selection, mode, metric) if with_lost else ()
-    return Measured(figures=figures, lost=Counter(trial.task_key for trial in without))
+    figures = group_values(selection, mode, _select_rows(selection, mode, metric), values)
+    without = list_unmeasured(selection, mode, metric) if with_lost else ()
+    return MeasuredFigures(
+        figures=figures, lost_counts=Counter(trial.task_key for trial in without)
+    )
 
 
-def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Censored | None:
+def compare_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Censored | None:
     """Compare a mode with the reference as if its stopped trials had taken more than all others;
     `None` where none was stopped."""
     sides = mode, selection.modes[0]
-    if metric.read is None or not any(stopped(selection, side) for side in sides):
+    if metric.read is None or not any(list_stopped(selection, side) for side in sides):
         return None
-    own, reference = (measured((selection, side), metric, with_lost=False) for side in sides)
-    return censored(own, reference, planned_tasks(selection, metric))
+    mode_figures, reference_figures = (
+        measure((selection, side), metric, with_lost=False) for side in sides
+    )
+    return compare_censored(
+        mode_figures, reference_figures, select_planned_tasks(selection, metric)
+    )
 
 
-def cost_at_worst(
-    own: Side, reference: Side, metric: Metric, shown: Change, tasks: Cases
+def compare_cost_at_worst(
+    first: Side, reference: Side, metric: Metric, change: Change, tasks: Cases
 ) -> tuple[Censored, ...]:
     """Compare two sides over tasks as if what is not known of them spoke against what was shown;
     nothing where all of it is known."""
-    sides = (own, reference)
+    sides = (first, reference)
     if metric.read is None or not any(
-        stopped(*side) or unmeasured(*side, metric) for side in sides
+        list_stopped(*side) or list_unmeasured(*side, metric) for side in sides
     ):
         return ()
-    return ratios_at_worst(measured(own, metric), measured(reference, metric), tasks, shown)
+    return compare_ratios_at_worst(
+        measure(first, metric), measure(reference, metric), tasks, change
+    )
 
 
-def quality_at_worst(own: Side, reference: Side, metric: Metric, *, gain: bool) -> Effect | None:
+def compare_quality_at_worst(
+    side: Side, reference: Side, metric: Metric, *, gain: bool
+) -> Effect | None:
     """Compare what two sides found as if their lost trials spoke against a gain, or a loss."""
-    tasks = planned_tasks(own[0], metric)
-    return scores_at_worst(measured(own, metric), measured(reference, metric), tasks, gain=gain)
+    tasks = select_planned_tasks(side[0], metric)
+    return compare_scores_at_worst(
+        measure(side, metric), measure(reference, metric), tasks, gain=gain
+    )

@@ -5,10 +5,10 @@ The rules decide how often and how much the agents ask, so the rules decide the 
 
 from dataclasses import replace
 
-from swarm_bench.analysis.comparison.compared import spending
-from swarm_bench.analysis.comparison.controls import controls
-from swarm_bench.analysis.comparison.correctness import spent_per_right
-from swarm_bench.analysis.comparison.ratios import ratios
+from swarm_bench.analysis.comparison.compared import list_spending_metrics
+from swarm_bench.analysis.comparison.controls import make_controls
+from swarm_bench.analysis.comparison.correctness import compute_spending_per_right
+from swarm_bench.analysis.comparison.ratios import compute_ratios
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Headline, SpentByRules
 
@@ -20,17 +20,17 @@ BANNER = (
 )
 
 
-def spent_by_rules(selection: Selection, headline: Headline) -> SpentByRules | None:
+def compare_rule_spending(selection: Selection, headline: Headline) -> SpentByRules | None:
     """Compare what was spent; `None` when a model decided, or there is nothing to compare."""
     if not selection.fixed_rules or headline.ratios is None:
         return None
-    columns, metrics = headline.ratios.columns, spending(selection)
-    compared = ratios(selection, columns, metrics)
+    columns, metrics = headline.ratios.columns, list_spending_metrics(selection)
+    spending_ratios = compute_ratios(selection, columns, metrics)
     legend = "Read these like the headline's ratios."
     return SpentByRules(
         title=TITLE,
         banner=BANNER,
-        ratios=replace(compared, legend=(legend,), found_less=headline.ratios.found_less),
-        per_right_answer=spent_per_right(selection) if headline.correctness else (),
-        controls=controls(selection, headline, metrics),
+        ratios=replace(spending_ratios, legend=(legend,), found_less=headline.ratios.found_less),
+        per_right_answer=compute_spending_per_right(selection) if headline.correctness else (),
+        controls=make_controls(selection, headline, metrics),
     )

@@ -7,27 +7,27 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from swarm_bench.analysis.cases.losses import doubts, missing
-from swarm_bench.analysis.cases.session import CaseSession, in_both
-from swarm_bench.analysis.cases.verdicts import primary_metric
-from swarm_bench.analysis.diff.settings import differing, drift, facts, row
-from swarm_bench.analysis.losses import Part, omitted
+from swarm_bench.analysis.cases.losses import count_missing, explain_doubts
+from swarm_bench.analysis.cases.session import CaseSession, read_common_figures
+from swarm_bench.analysis.cases.verdicts import find_primary_metric
+from swarm_bench.analysis.diff.settings import list_differences, make_facts, make_row, warn_drift
+from swarm_bench.analysis.losses import Part, describe_omitted
 from swarm_bench.analysis.sentences.contrast import Contrast
-from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.evidence import describe_decision
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     UNCHANGED,
     Finding,
-    answered,
-    not_compared,
-    too_few_compared,
+    answer_not_compared,
+    explain_too_few_compared,
+    make_answer,
 )
-from swarm_bench.analysis.statistics.effects import holm_levels
+from swarm_bench.analysis.statistics.effects import compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Pairs, pair_figures
 from swarm_bench.analysis.statistics.rule import Change as Shown
-from swarm_bench.analysis.statistics.rule import ratio_shown, score_shown
-from swarm_bench.analysis.wording import amount, listed, sentence
+from swarm_bench.analysis.statistics.rule import classify_ratio, classify_score
+from swarm_bench.analysis.wording import list_few, make_sentence, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role, SettingChange
 from swarm_bench.core.report.document import Answer
@@ -36,37 +36,42 @@ from swarm_bench.core.status import Status
 _BETTER = {Better.LOWER: Shown.LOWER, Better.HIGHER: Shown.HIGHER}
 
 
-def case_obstacles(a: CaseSession, b: CaseSession) -> list[str]:
+def list_case_obstacles(a: CaseSession, b: CaseSession) -> list[str]:
     """Say in a clause each why the sessions cannot be compared; none where they can."""
-    return list(_obstacles(a, b))
+    return list(_find_obstacles(a, b))
 
 
-def case_diff(a: CaseSession, b: CaseSession, paths: tuple[Path, Path]) -> Diff:
+def make_case_diff(a: CaseSession, b: CaseSession, paths: tuple[Path, Path]) -> Diff:
     """Compare two sessions that nothing forbids to compare."""
     first, second = a.experiment, b.experiment
     common = [("Benchmark", f"{second.benchmark} {second.benchmark_version}")]
     if b.data:
         common.append(("Data", b.data.name))
     return Diff(
-        sides=(facts(first, paths[0], len(a.records)), facts(second, paths[1], len(b.records))),
+        sides=(
+            make_facts(first, paths[0], len(a.records)),
+            make_facts(second, paths[1], len(b.records)),
+        ),
         common=(*common, ("Cases", str(len(second.cases)))),
         arm="arm",
         case="case",
-        changes=(*differing(_settings(a), _settings(b)), *_of_arms(a, b)),
-        caveats=tuple(_caveats(a, b)),
-        modes=_Sides(a, b).diffs(),
+        changes=(*list_differences(_read_settings(a), _read_settings(b)), *_compare_arms(a, b)),
+        caveats=tuple(_list_caveats(a, b)),
+        modes=_Sides(a, b).make_diffs(),
     )
 
 
-def _obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
+def _find_obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
     first, second = a.experiment, b.experiment
     if first.session == second.session:
         yield "they are the same one"
         return
-    versions = [f"{it.benchmark} {it.benchmark_version}" for it in (first, second)]
+    versions = [
+        f"{experiment.benchmark} {experiment.benchmark_version}" for experiment in (first, second)
+    ]
     if versions[0] != versions[1]:
         yield f"A is of the benchmark {versions[0]}, and B of {versions[1]}"
-    sums = [it.data.sha256 if it.data else "" for it in (a, b)]
+    sums = [session.data.sha256 if session.data else "" for session in (a, b)]
     if sums[0] != sums[1]:
         yield "the rows of the data set differ"
     if a.rules != b.rules and a.rules and b.rules:
@@ -75,20 +80,23 @@ def _obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
             f"the answers of {'A' if older is a else 'B'} were scored by other rules, of another "
             f"version of swarm-bench (swarm-bench rescore {quote(older.folder)})"
         )
-    ids = [[case.id for case in it.cases] for it in (first, second)]
-    for name, own, other in (("A", ids[0], ids[1]), ("B", ids[1], ids[0])):
-        elsewhere = set(other)
-        if alone := [case for case in own if case not in elsewhere]:
-            yield f"{amount(len(alone), 'case')} in {name} alone ({listed(alone)})"
-    if not _shared(a, b):
-        yield f"no arm is in both ({listed(first.arms)}; {listed(second.arms)})"
+    ids = [[case.id for case in experiment.cases] for experiment in (first, second)]
+    for name, case_ids, other_ids in (("A", ids[0], ids[1]), ("B", ids[1], ids[0])):
+        other_set = set(other_ids)
+        if missing_cases := [case for case in case_ids if case not in other_set]:
+            yield (
+                f"{quantify(len(missing_cases), 'case')} in {name} alone "
+                f"({list_few(missing_cases)})"
+            )
+    if not _list_shared(a, b):
+        yield f"no arm is in both ({list_few(first.arms)}; {list_few(second.arms)})"
 
 
-def _shared(a: CaseSession, b: CaseSession) -> list[str]:
+def _list_shared(a: CaseSession, b: CaseSession) -> list[str]:
     return [arm for arm in b.experiment.arms if arm in a.experiment.arms]
 
 
-def _settings(session: CaseSession) -> dict[str, Any]:
+def _read_settings(session: CaseSession) -> dict[str, Any]:
     experiment = session.experiment
     return {
         "swarm-bench": experiment.versions.get("swarm-bench"),
@@ -102,34 +110,38 @@ def _settings(session: CaseSession) -> dict[str, Any]:
     }
 
 
-def _of_arms(a: CaseSession, b: CaseSession) -> Iterator[SettingChange]:
+def _compare_arms(a: CaseSession, b: CaseSession) -> Iterator[SettingChange]:
     """Yield what differs in the arms that both have: who answered."""
-    for arm in _shared(a, b):
-        yield from differing(a.settings_of(arm), b.settings_of(arm))
+    for arm in _list_shared(a, b):
+        yield from list_differences(a.read_settings(arm), b.read_settings(arm))
 
 
-def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
-    yield drift("arms")
+def _list_caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
+    yield warn_drift("arms")
     for name, side in (("A", a), ("B", b)):
-        yield from _incomplete(name, side)
-    failed = [sum(it.status is Status.AGENT_FAILED for it in side.records) for side in (a, b)]
+        yield from _describe_missing(name, side)
+    failed = [
+        sum(record.status is Status.AGENT_FAILED for record in side.records) for side in (a, b)
+    ]
     if any(failed):
-        yield f"{amount(failed[0], 'trial')} of A and {failed[1]} of B failed, and are in no ratio."
-    if primary_metric(b) is None:
+        yield (
+            f"{quantify(failed[0], 'trial')} of A and {failed[1]} of B failed, and are in no ratio."
+        )
+    if find_primary_metric(b) is None:
         yield f"This version has no metric {b.experiment.primary}, so none is the primary one."
-    shared = _shared(a, b)
-    alone = [arm for side in (a, b) for arm in side.experiment.arms if arm not in shared]
-    if alone:
-        yield f"Arms of one session alone are not compared: {listed(alone)}."
+    shared = _list_shared(a, b)
+    unshared = [arm for side in (a, b) for arm in side.experiment.arms if arm not in shared]
+    if unshared:
+        yield f"Arms of one session alone are not compared: {list_few(unshared)}."
 
 
-def _incomplete(name: str, side: CaseSession) -> Iterator[str]:
+def _describe_missing(name: str, side: CaseSession) -> Iterator[str]:
     """Count the trials that have no record, and those that did not run to their own end."""
-    own = side.experiment
-    planned = len(own.cases) * sum(map(own.count_runs, own.arms))
+    experiment = side.experiment
+    planned = len(experiment.cases) * sum(map(experiment.count_runs, experiment.arms))
     absent = planned - len(side.records)
     broken = sum(not record.conclusive for record in side.records)
-    of_all = f"of {amount(planned, 'planned trial')} "
+    of_all = f"of {quantify(planned, 'planned trial')} "
     clauses = [f"{absent} {of_all}{'has' if absent == 1 else 'have'} no record"] if absent else []
     if broken:
         whose = "its" if broken == 1 else "their"
@@ -145,79 +157,90 @@ class _Sides:
     a: CaseSession
     b: CaseSession
 
-    def diffs(self) -> tuple[ModeDiff, ...]:
+    def make_diffs(self) -> tuple[ModeDiff, ...]:
         """Compare the arms that both have."""
-        arms, primary = _shared(self.a, self.b), primary_metric(self.b)
+        arms, primary = _list_shared(self.a, self.b), find_primary_metric(self.b)
         tests: dict[str, float] = {}
         for arm in arms if primary else ():
             assert primary
-            void = self.a.excluded(arm) or self.b.excluded(arm) or self._doubts(arm, primary)
-            tests[arm] = self._pairs(arm, primary).p(holds=not void)
-        levels = holm_levels(tests)
-        return tuple(self._diff(arm, primary, levels) for arm in arms)
+            void = (
+                self.a.explain_exclusion(arm)
+                or self.b.explain_exclusion(arm)
+                or self._explain_doubts(arm, primary)
+            )
+            tests[arm] = self._pair(arm, primary).compute_p(holds=not void)
+        levels = compute_holm_levels(tests)
+        return tuple(self._make_diff(arm, primary, levels) for arm in arms)
 
-    def _diff(self, arm: str, primary: Metric | None, levels: Mapping[str, float]) -> ModeDiff:
+    def _make_diff(self, arm: str, primary: Metric | None, levels: Mapping[str, float]) -> ModeDiff:
         caveats = {"A": self.a.caveats(arm), "B": self.b.caveats(arm)}
         for name, side in (("A", self.a), ("B", self.b)):
-            if why := side.excluded(arm):
-                barred = not_compared(arm, f"In {name}, there is no evidence: {why}.")
-                return ModeDiff(mode=arm, answer=barred, rows=(), caveats=caveats)
+            if reason := side.explain_exclusion(arm):
+                no_answer = answer_not_compared(arm, f"In {name}, there is no evidence: {reason}.")
+                return ModeDiff(mode=arm, answer=no_answer, rows=(), caveats=caveats)
         level = levels.get(arm, ALPHA)
-        none = not_compared(arm, "No metric is primary.")
-        answer = self._answer(arm, primary, levels) if primary else none
-        rows = tuple(self._rows(arm, level))
+        none = answer_not_compared(arm, "No metric is primary.")
+        answer = self._make_answer(arm, primary, levels) if primary else none
+        rows = tuple(self._make_rows(arm, level))
         return ModeDiff(mode=arm, answer=answer, rows=rows, caveats=caveats)
 
-    def _pairs(self, arm: str, metric: Metric) -> Pairs:
-        after, before = in_both((self.b, arm), (self.a, arm), metric)
-        return paired(after, before, self.b.asked(metric), relative=metric.relative)
+    def _pair(self, arm: str, metric: Metric) -> Pairs:
+        new_figures, old_figures = read_common_figures((self.b, arm), (self.a, arm), metric)
+        return pair_figures(
+            new_figures, old_figures, self.b.select_cases(metric), relative=metric.relative
+        )
 
-    def _missing(self, arm: str, metric: Metric) -> dict[str, Part]:
+    def _count_missing(self, arm: str, metric: Metric) -> dict[str, Part]:
         sides = {"A": self.a, "B": self.b}
-        return {name: missing(side, arm, metric) for name, side in sides.items()}
+        return {name: count_missing(side, arm, metric) for name, side in sides.items()}
 
-    def _doubts(self, arm: str, metric: Metric) -> str:
-        return doubts({"A": (self.a, arm), "B": (self.b, arm)}, metric)
+    def _explain_doubts(self, arm: str, metric: Metric) -> str:
+        return explain_doubts({"A": (self.a, arm), "B": (self.b, arm)}, metric)
 
-    def _rows(self, arm: str, level: float) -> Iterator[DiffRow]:
-        primary = primary_metric(self.b)
-        others = [it for it in self.b.metrics if it.better and it.is_of_trials and it != primary]
-        for metric in (*([primary] if primary else []), *others):
-            pairs = self._pairs(arm, metric)
+    def _make_rows(self, arm: str, level: float) -> Iterator[DiffRow]:
+        primary = find_primary_metric(self.b)
+        other_metrics = [
+            metric
+            for metric in self.b.metrics
+            if metric.better and metric.is_of_trials and metric != primary
+        ]
+        for metric in (*([primary] if primary else []), *other_metrics):
+            pairs = self._pair(arm, metric)
             if pairs.cases:
                 role = Role.PRIMARY if metric is primary else Role.EXPLORATORY
-                yield row(metric, role, pairs, level if metric is primary else ALPHA)
+                yield make_row(metric, role, pairs, level if metric is primary else ALPHA)
 
-    def _answer(self, arm: str, metric: Metric, levels: Mapping[str, float]) -> Answer:
-        pairs = self._pairs(arm, metric)
-        absent = omitted(self._missing(arm, metric))
-        counted = f"{absent}." if absent else ""
+    def _make_answer(self, arm: str, metric: Metric, levels: Mapping[str, float]) -> Answer:
+        pairs = self._pair(arm, metric)
+        absent = describe_omitted(self._count_missing(arm, metric))
+        omission = f"{absent}." if absent else ""
         if not pairs.suffice:
-            why = too_few_compared(pairs.asked, len(pairs.cases), "case")
-            return replace(not_compared(arm, why), evidence=counted)
-        why, margin = self._doubts(arm, metric), self.b.experiment.margin
+            reason = explain_too_few_compared(pairs.total_cases, len(pairs.cases), "case")
+            return replace(answer_not_compared(arm, reason), evidence=omission)
+        reason, margin = self._explain_doubts(arm, metric), self.b.experiment.margin
         level = levels.get(arm, ALPHA)
-        shown = ratio_shown if metric.relative else score_shown
+        read_change = classify_ratio if metric.relative else classify_score
         contrast = Contrast(
             metric=metric,
             pairs=pairs,
-            shown=shown(pairs.effect, margin, level),
+            change=read_change(pairs.effect, margin, level),
             margin=margin,
             level=level,
             case="case",
         )
         assert metric.better
         claims = {Shown.SAME: UNCHANGED, Shown.UNCLEAR: CANNOT_TELL}
-        better = _BETTER[metric.better] is contrast.shown
-        claim = claims.get(contrast.shown, f" in B is {'better' if better else 'worse'} than in A")
+        better = _BETTER[metric.better] is contrast.change
+        claim = claims.get(contrast.change, f" in B is {'better' if better else 'worse'} than in A")
         finding = Finding(
             subject=arm,
             reference="in A",
-            claim=CANNOT_TELL if why else claim,
+            claim=CANNOT_TELL if reason else claim,
             main=contrast,
-            but="but lost trials could change that" if why else "",
+            but="but lost trials could change that" if reason else "",
         )
-        clause = sentence(why) if why else counted
+        clause = make_sentence(reason) if reason else omission
         return replace(
-            answered(finding), evidence=f"{decided(contrast, len(levels))} {clause}".rstrip()
+            make_answer(finding),
+            evidence=f"{describe_decision(contrast, len(levels))} {clause}".rstrip(),
         )

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.effects import within
+from swarm_bench.analysis.statistics.effects import clip_interval
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.wording import amount, joined, listed
+from swarm_bench.analysis.wording import join, list_few, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, Role, SettingChange, SideFacts
 from swarm_bench.core.session.base import BaseExperiment
@@ -22,117 +22,129 @@ _DRIFT = (
 )
 
 
-def shared_modes(a: Selection, b: Selection) -> list[str]:
+def list_shared_modes(a: Selection, b: Selection) -> list[str]:
     """Name the modes that both sessions have."""
     return [mode for mode in b.data.experiment.arms if mode in a.data.experiment.arms]
 
 
-def obstacles(a: Selection, b: Selection) -> list[str]:
+def list_obstacles(a: Selection, b: Selection) -> list[str]:
     """Say in a clause each why the sessions cannot be compared; none where they can."""
     first, second = a.data.experiment, b.data.experiment
     if first.session == second.session:
         return ["they are the same one"]
-    clauses = [*_agents(a, b), *_contents(first, second), *_tasks(first, second)]
-    if not shared_modes(a, b):
-        clauses.append(f"no mode is in both ({listed(first.arms)}; {listed(second.arms)})")
+    clauses = [
+        *_compare_agents(a, b),
+        *_compare_contents(first, second),
+        *_compare_tasks(first, second),
+    ]
+    if not list_shared_modes(a, b):
+        clauses.append(f"no mode is in both ({list_few(first.arms)}; {list_few(second.arms)})")
     return clauses
 
 
-def _agents(a: Selection, b: Selection) -> Iterator[str]:
+def _compare_agents(a: Selection, b: Selection) -> Iterator[str]:
     first, second = a.data.experiment, b.data.experiment
-    asked = ("agent", first.agent.label, second.agent.label)
-    versions = ("version of the agent", *_reported(a, b, "program_version"))
+    configured = ("agent", first.agent.label, second.agent.label)
+    versions = ("version of the agent", *_find_reported(a, b, "program_version"))
     models = ("model", first.model_label, second.model_label)
-    reported = ("model that answered", *_reported(a, b, "model"))
-    for group in ((asked, versions), (models, reported)):
-        for what, before, after in group:
-            if before != after:
-                yield f"the {what} is {before} in A and {after} in B"
+    reported = ("model that answered", *_find_reported(a, b, "model"))
+    for group in ((configured, versions), (models, reported)):
+        for noun, old_value, new_value in group:
+            if old_value != new_value:
+                yield f"the {noun} is {old_value} in A and {new_value} in B"
                 break
 
 
-def _reported(a: Selection, b: Selection, key: str) -> tuple[str, str]:
+def _find_reported(a: Selection, b: Selection, key: str) -> tuple[str, str]:
     """Return what the trials of the shared modes say of themselves, twice the same where one
     session does not."""
-    modes = shared_modes(a, b)
-    before, after = (
+    modes = list_shared_modes(a, b)
+    old_value, new_value = (
         {str(value) for t in side.trials if t.mode in modes and (value := getattr(t, key))}
         for side in (a, b)
     )
-    if not before or not after:
+    if not old_value or not new_value:
         return _NONE, _NONE
-    return ", ".join(sorted(before)), ", ".join(sorted(after))
+    return ", ".join(sorted(old_value)), ", ".join(sorted(new_value))
 
 
-def _contents(first: Experiment, second: Experiment) -> Iterator[str]:
-    before, after = first.repository, second.repository
-    if before.tree == after.tree:
+def _compare_contents(first: Experiment, second: Experiment) -> Iterator[str]:
+    old_value, new_value = first.repository, second.repository
+    if old_value.tree == new_value.tree:
         return
-    if before.commit != after.commit:
-        yield f"the commit is {_commit(first)} in A and {_commit(second)} in B"
+    if old_value.commit != new_value.commit:
+        yield f"the commit is {_describe_commit(first)} in A and {_describe_commit(second)} in B"
     else:
-        yield f"the files that agents work on differ, at the same commit ({_commit(first)})"
+        yield (
+            f"the files that agents work on differ, at the same commit ({_describe_commit(first)})"
+        )
 
 
-def _commit(experiment: Experiment) -> str:
+def _describe_commit(experiment: Experiment) -> str:
     repository = experiment.repository
     dirty = " with uncommitted changes" if repository.dirty else ""
     return f"{(repository.commit or 'a plain folder')[:14]}{dirty}"
 
 
-def _tasks(first: Experiment, second: Experiment) -> Iterator[str]:
-    before, after = _asked(first), _asked(second)
+def _compare_tasks(first: Experiment, second: Experiment) -> Iterator[str]:
+    old_value, new_value = _read_tasks(first), _read_tasks(second)
     parts = [
-        f"{amount(len(names), 'task')} {where} ({listed(names)})"
-        for names, where in (
-            ([name for name in before if name not in after], "in A alone"),
-            ([name for name in after if name not in before], "in B alone"),
+        f"{quantify(len(names), 'task')} {phrase} ({list_few(names)})"
+        for names, phrase in (
+            ([name for name in old_value if name not in new_value], "in A alone"),
+            ([name for name in new_value if name not in old_value], "in B alone"),
             (
-                [name for name in before if name in after and before[name] != after[name]],
+                [
+                    name
+                    for name in old_value
+                    if name in new_value and old_value[name] != new_value[name]
+                ],
                 "with another prompt, key or commit",
             ),
         )
         if names
     ]
     if parts:
-        yield f"the tasks differ: {joined(parts)}"
+        yield f"the tasks differ: {join(parts)}"
     if first.answer_format != second.answer_format:
         yield "the tasks ask for answers of another format"
 
 
-def _asked(experiment: Experiment) -> dict[str, tuple[Any, ...]]:
-    return {task.id: _content(task) for task in experiment.tasks[: experiment.tasks_asked]}
+def _read_tasks(experiment: Experiment) -> dict[str, tuple[Any, ...]]:
+    return {task.id: _read_content(task) for task in experiment.tasks[: experiment.tasks_asked]}
 
 
-def _content(task: Task) -> tuple[Any, ...]:
+def _read_content(task: Task) -> tuple[Any, ...]:
     return task.prompt, task.key, task.commit
 
 
-def changes(a: Selection, b: Selection) -> tuple[SettingChange, ...]:
+def list_changes(a: Selection, b: Selection) -> tuple[SettingChange, ...]:
     """List what else differs, which may be what the comparison is about, or explain its result."""
     first, second = a.data.experiment, b.data.experiment
-    values = (_settings(side) for side in (first, second))
-    modes = shared_modes(a, b)
+    values = (_read_settings(side) for side in (first, second))
+    modes = list_shared_modes(a, b)
     return (
-        *differing(*values),
-        *(change for mode in modes for change in _of_mode(first, second, mode)),
-        *differing(_modes_alone(first, modes), _modes_alone(second, modes)),
+        *list_differences(*values),
+        *(change for mode in modes for change in _compare_mode(first, second, mode)),
+        *list_differences(_list_unshared_modes(first, modes), _list_unshared_modes(second, modes)),
     )
 
 
-def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[SettingChange]:
-    for what in dict.fromkeys([*before, *after]):
-        old, new = before.get(what), after.get(what)
+def list_differences(
+    old_value: Mapping[str, Any], new_value: Mapping[str, Any]
+) -> Iterator[SettingChange]:
+    for setting in dict.fromkeys([*old_value, *new_value]):
+        old, new = old_value.get(setting), new_value.get(setting)
         if old != new:
-            yield SettingChange(subject=what, before=_written(old), after=_written(new))
+            yield SettingChange(subject=setting, before=_format(old), after=_format(new))
 
 
-def drift(what: str) -> str:
-    """Say what no comparison of two times can tell; `what` could have been in one session."""
-    return _DRIFT.format(what)
+def warn_drift(noun: str) -> str:
+    """Say what no comparison of two times can tell; `noun` could have been in one session."""
+    return _DRIFT.format(noun)
 
 
-def facts(experiment: BaseExperiment, path: Path, trials: int) -> SideFacts:
+def make_facts(experiment: BaseExperiment, path: Path, trials: int) -> SideFacts:
     """Return what stands in the head of a session that has so many records."""
     return SideFacts(
         path=str(path),
@@ -142,20 +154,20 @@ def facts(experiment: BaseExperiment, path: Path, trials: int) -> SideFacts:
     )
 
 
-def row(
+def make_row(
     metric: Metric, role: Role, pairs: Pairs, level: float, *, only_sufficient: bool = False
 ) -> DiffRow:
     """Make the row of a metric. `only_sufficient`: a figure of too few cases is not shown."""
     scale = math.exp if metric.relative else float
-    shown = pairs.suffice or (pairs.cases and not only_sufficient)
-    effect = pairs.effect if shown else None
-    most = math.inf if metric.relative else metric.most(effect.units if effect else 0)
-    bounds = within(effect.interval(1 - level), most) if effect else None
+    is_shown = pairs.suffice or (pairs.cases and not only_sufficient)
+    effect = pairs.effect if is_shown else None
+    max_value = math.inf if metric.relative else metric.most(effect.units if effect else 0)
+    bounds = clip_interval(effect.interval(1 - level), max_value) if effect else None
     return DiffRow(
         metric=metric,
         role=role,
         before=scale(pairs.reference_mean) if pairs.cases else None,
-        after=scale(pairs.own_mean) if pairs.cases else None,
+        after=scale(pairs.arm_mean) if pairs.cases else None,
         estimate=scale(effect.estimate) if effect else None,
         interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
         p=effect.sign_flip_p if effect else None,
@@ -163,18 +175,18 @@ def row(
     )
 
 
-def _written(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(map(str, value)) or _NONE
     return _NONE if value in (None, "") else str(value)
 
 
-def _settings(experiment: Experiment) -> dict[str, Any]:
+def _read_settings(experiment: Experiment) -> dict[str, Any]:
     limits, repository = experiment.limits, experiment.repository
     return {
         "swarm-bench": experiment.versions.get("swarm-bench"),
         "Design": experiment.design.name,
-        "Commit, with the same files": _commit(experiment),
+        "Commit, with the same files": _describe_commit(experiment),
         "Files omitted": len(repository.omitted),
         "Files with answer keys, in no clone": len(repository.answers or ()),
         "Runs": experiment.runs,
@@ -197,22 +209,22 @@ def _settings(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _of_mode(first: Experiment, second: Experiment, name: str) -> Iterator[SettingChange]:
-    before, after = first.retrieval.get(name), second.retrieval.get(name)
-    if before != after:
-        labels = [program.label if program else _NONE for program in (before, after)]
+def _compare_mode(first: Experiment, second: Experiment, name: str) -> Iterator[SettingChange]:
+    old_value, new_value = first.retrieval.get(name), second.retrieval.get(name)
+    if old_value != new_value:
+        labels = [program.label if program else _NONE for program in (old_value, new_value)]
         if labels[0] != labels[1]:
             yield SettingChange(subject=f"Tool of {name}", before=labels[0], after=labels[1])
-    old, new = _defined(first.mode(name)), _defined(second.mode(name))
+    old, new = _dump_mode(first.mode(name)), _dump_mode(second.mode(name))
     if keys := [key for key in old if old[key] != new[key]]:
         yield SettingChange(
             subject=f"File of {name}", before="", after=f"differs in {', '.join(keys)}"
         )
 
 
-def _defined(mode: Mode) -> dict[str, Any]:
+def _dump_mode(mode: Mode) -> dict[str, Any]:
     return mode.model_dump(mode="json", exclude={"source", "description"})
 
 
-def _modes_alone(experiment: Experiment, shared: list[str]) -> dict[str, Any]:
+def _list_unshared_modes(experiment: Experiment, shared: list[str]) -> dict[str, Any]:
     return {"Further modes": tuple(name for name in experiment.arms if name not in shared)}

@@ -22,7 +22,7 @@ from swarm_bench.core.report.ratios import Difference, Ratio
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import Standing
 
-MOST_TRIALS = 300
+MAX_TRIALS = 300
 """Rows of the table of trials; the summary has no room for more."""
 NOT_REPORTED = "not reported"
 _QUOTED = 600
@@ -33,43 +33,46 @@ def paragraph(*lines: Text) -> Paragraph:
     return Paragraph(lines=lines)
 
 
-def quoting(text: str) -> Span:
+def quote_agent(text: str) -> Span:
     """Mark a sentence that can quote an agent, and agents can quote anything."""
     return Span(text=text, longest=_QUOTED)
 
 
-def table(
+def make_table(
     table: Table, arms: Sequence[str], explanation: Sequence[str] = (), *, digest: bool = False
 ) -> Section:
     """Make the section of a table of metrics by arm; the explanation says how to read it. A digest
     has no definitions, and only names what is 0 in every arm."""
     nothing = [row for row in table.rows if digest and _is_nothing(row)]
-    rows = tuple(metric_row(row) for row in table.rows if row not in nothing)
+    rows = tuple(make_metric_row(row) for row in table.rows if row not in nothing)
     grid = Grid(headers=("Metric", *arms), labels=1, rows=rows)
     blocks: list[Block] = [grid] if rows else []
-    blocks += [paragraph(f"0 in every mode: {_titles(nothing)}.")] if nothing else []
-    blocks += map(paragraph, not_reported(table.unknown, "session"))
+    blocks += [paragraph(f"0 in every mode: {_join_titles(nothing)}.")] if nothing else []
+    blocks += map(paragraph, describe_not_reported(table.unknown, "session"))
     blocks += [paragraph(*explanation)] if explanation else []
-    blocks += [] if digest else definitions(row.metric for row in table.rows)
+    blocks += [] if digest else make_definitions(row.metric for row in table.rows)
     return Section(title=table.title, blocks=tuple(blocks))
 
 
 def _is_nothing(row: Row) -> bool:
     """Tell whether every arm has 0, in every run."""
-    return all(it is None or it.value == it.high == it.low == 0 == it.missing for it in row.figures)
+    return all(
+        figure is None or figure.value == figure.high == figure.low == 0 == figure.missing
+        for figure in row.figures
+    )
 
 
-def _titles(rows: Iterable[Row]) -> str:
+def _join_titles(rows: Iterable[Row]) -> str:
     return ", ".join(row.metric.title for row in rows)
 
 
-def metric_row(row: Row) -> tuple[Cell, ...]:
+def make_metric_row(row: Row) -> tuple[Cell, ...]:
     """Make the row of a metric, with a figure for each arm."""
     title = f"{row.metric.title} (estimate)" if row.estimated else row.metric.title
-    return (title, *(figure(row.metric.style, median) for median in row.figures))
+    return (title, *(make_figure(row.metric.style, median) for median in row.figures))
 
 
-def explanation(runs: int) -> Iterator[str]:
+def explain_table(runs: int) -> Iterator[str]:
     """Say how the first table of metrics is to be read."""
     if runs > 1:
         yield (
@@ -83,21 +86,21 @@ def explanation(runs: int) -> Iterator[str]:
     )
 
 
-def trials(
+def make_trials_table(
     headers: tuple[str, ...], labels: int, rows: Iterable[tuple[Cell, ...]], number: int
 ) -> tuple[Block, ...]:
     """Make the table of the single trials: the first rows of so many."""
-    first = tuple(islice(rows, MOST_TRIALS))
+    first = tuple(islice(rows, MAX_TRIALS))
     return (Grid(headers=headers, labels=labels, rows=first, omitted=number - len(first)),)
 
 
-def not_reported(metrics: Iterable[Metric], where: str) -> list[str]:
+def describe_not_reported(metrics: Iterable[Metric], noun: str) -> list[str]:
     """Name the metrics that nothing gave, in at most one sentence."""
     titles = ", ".join(metric.title for metric in metrics)
-    return [f"Not reported by anything in this {where}: {titles}."] if titles else []
+    return [f"Not reported by anything in this {noun}: {titles}."] if titles else []
 
 
-def definitions(metrics: Iterable[Metric]) -> list[Block]:
+def make_definitions(metrics: Iterable[Metric]) -> list[Block]:
     """List what the metrics mean."""
     items = tuple(
         (Span(text=metric.title, strong=True), f", {metric.unit}: {metric.definition}")
@@ -106,7 +109,7 @@ def definitions(metrics: Iterable[Metric]) -> list[Block]:
     return [Bullets(items=items)] if items else []
 
 
-def figure(style: Style, median: Figure | None) -> Value | None:
+def make_figure(style: Style, median: Figure | None) -> Value | None:
     """Make the cell of a median over runs."""
     if median is None:
         return None
@@ -114,32 +117,36 @@ def figure(style: Style, median: Figure | None) -> Value | None:
     return Value(scale=style, value=median.value, low=median.low, high=median.high, notes=notes)
 
 
-def ratio(compared: Ratio | None, tasks: int, noun: str = "tasks") -> Value:
+def make_ratio(estimate: Ratio | None, tasks: int, noun: str = "tasks") -> Value:
     """Make the cell of a ratio over so many tasks (or cases), or over fewer of them."""
-    if compared is None:
+    if estimate is None:
         return Value(scale=Scale.RATIO, value=None)
-    some = (f"{compared.tasks} of {tasks} {noun}",) if compared.tasks < tasks else ()
-    low, high = compared.interval or (None, None)
-    return Value(scale=Scale.RATIO, value=compared.estimate, low=low, high=high, notes=some)
+    notes = (f"{estimate.tasks} of {tasks} {noun}",) if estimate.tasks < tasks else ()
+    low, high = estimate.interval or (None, None)
+    return Value(scale=Scale.RATIO, value=estimate.estimate, low=low, high=high, notes=notes)
 
 
-def difference(compared: Difference | None, cases: int, noun: str = "tasks") -> Value:
-    """Make the cell of a difference, as `ratio` makes that of a ratio."""
-    if compared is None:
+def make_difference(estimate: Difference | None, cases: int, noun: str = "tasks") -> Value:
+    """Make the cell of a difference, as `make_ratio` makes that of a ratio."""
+    if estimate is None:
         return Value(scale=Scale.DIFFERENCE, value=None)
-    some = (f"{compared.tasks} of {cases} {noun}",) if compared.tasks < cases else ()
-    low, high = compared.interval or (None, None)
-    return Value(scale=Scale.DIFFERENCE, value=compared.estimate, low=low, high=high, notes=some)
+    notes = (f"{estimate.tasks} of {cases} {noun}",) if estimate.tasks < cases else ()
+    low, high = estimate.interval or (None, None)
+    return Value(scale=Scale.DIFFERENCE, value=estimate.estimate, low=low, high=high, notes=notes)
 
 
-def standing_answer(mode: Standing, where: str = "") -> Answer:
+def extend_answer(mode: Standing, suffix: str = "") -> Answer:
     """Return what is answered for a mode, and where, with what the witnesses say."""
     answer = mode.answer or Answer(subject=mode.mode, claim="")
     evidence = " ".join(filter(None, (answer.evidence, mode.treatment, mode.correctness)))
     lines = f"{answer.figures} {evidence}".lower()
     return replace(
         answer,
-        subject=f"{mode.mode}{where}",
+        subject=f"{mode.mode}{suffix}",
         evidence=evidence,
-        caveats=tuple(it for it in mode.qualifications if it.lower() not in lines),
+        caveats=tuple(
+            qualification
+            for qualification in mode.qualifications
+            if qualification.lower() not in lines
+        ),
     )

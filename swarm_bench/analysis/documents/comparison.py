@@ -5,22 +5,27 @@ from dataclasses import replace
 
 from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
-    definitions,
-    explanation,
-    figure,
-    not_reported,
+    describe_not_reported,
+    explain_table,
+    extend_answer,
+    make_definitions,
+    make_figure,
+    make_ratio,
+    make_table,
     paragraph,
-    quoting,
-    ratio,
-    standing_answer,
-    table,
+    quote_agent,
 )
-from swarm_bench.analysis.documents.details import details_section
-from swarm_bench.analysis.documents.effects import as_used, effects, per_right_answer, ratio_grid
-from swarm_bench.analysis.documents.opening import About, Opening, summary
-from swarm_bench.analysis.documents.rehearsal import NEXT_STEP, rehearsal_section
-from swarm_bench.analysis.documents.trials import trials_section
-from swarm_bench.analysis.missed import missed_section, most_missed
+from swarm_bench.analysis.documents.details import make_details_section
+from swarm_bench.analysis.documents.effects import (
+    make_as_used,
+    make_effects,
+    make_per_right_answer,
+    make_ratio_grid,
+)
+from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.rehearsal import NEXT_STEP, make_rehearsal_section
+from swarm_bench.analysis.documents.trials import make_trials_section
+from swarm_bench.analysis.missed import describe_most_missed, make_missed_section
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Answers,
@@ -64,119 +69,132 @@ _IN_THOSE_OF_REHEARSALS = (
 _EFFECTS = "Figures are those of a typical task. What no verdict names is exploratory."
 
 
-def document(report: Report, picture: Picture | None = None) -> Document:
+def make_document(report: Report, picture: Picture | None = None) -> Document:
     """Lay out what a comparison says; the picture stands below the table."""
-    about = About(title=report.title, banner=report.banner, head=report.head)
+    description = SummaryHead(title=report.title, banner=report.banner, head=report.head)
     if report.rehearsed is not None:
-        details = (trials_section(report),)
-        return summary(about, _rehearsal(report, report.rehearsed), details, _apart(report))
-    effects = _effects(report.headline, report.modes, picture)
+        details = (make_trials_section(report),)
+        return make_summary(
+            description,
+            _make_rehearsal(report, report.rehearsed),
+            details,
+            _make_details_file(report),
+        )
+    effects = _make_effects(report.headline, report.modes, picture)
     opening = Opening(
-        headline=tuple(_headline(report.headline)),
+        headline=tuple(_make_headline(report.headline)),
         warnings=report.warnings,
         table=effects,
         notes=report.notes,
-        brief=tuple(_brief(report.headline)),
+        brief=tuple(_make_brief(report.headline)),
         gravest=report.gravest,
-        aside=most_missed(report.missed, report.modes[:1]),
+        aside=describe_most_missed(report.missed, report.modes[:1]),
     )
-    return summary(about, opening, _details(report), _apart(report))
+    return make_summary(description, opening, _make_details(report), _make_details_file(report))
 
 
-def _rehearsal(report: Report, modes: Sequence[Rehearsed]) -> Opening:
+def _make_rehearsal(report: Report, modes: Sequence[Rehearsed]) -> Opening:
     """Begin with what a rehearsal is for; of what the modes are worth it says nothing."""
     return Opening(
         headline=(),
         warnings=report.warnings,
-        table=rehearsal_section(modes),
+        table=make_rehearsal_section(modes),
         notes=report.notes,
         gravest=report.gravest,
         next_step=NEXT_STEP,
     )
 
 
-def _details(report: Report) -> Iterator[Section]:
+def _make_details(report: Report) -> Iterator[Section]:
     correctness = report.headline.correctness
     if correctness and correctness.tags:
-        yield _tags(correctness.tags, report.modes)
-    if section := missed_section(report.missed):
+        yield _make_tags(correctness.tags, report.modes)
+    if section := make_missed_section(report.missed):
         yield section
     if report.measured:
-        yield from map(_controls, report.controls)
+        yield from map(_make_controls, report.controls)
         if report.judging:
-            yield judge.section(report.judging)
-    yield trials_section(report)
+            yield judge.make_section(report.judging)
+    yield make_trials_section(report)
 
 
-def _apart(report: Report) -> Attachment:
+def _make_details_file(report: Report) -> Attachment:
     has = _IN_DETAILS if report.rehearsed is None else _IN_THOSE_OF_REHEARSALS
     instead = [Section(title="Details", blocks=(paragraph((_DETAILS, has)),))]
     rows = tuple(row for of_table in report.tables for row in of_table.rows if not row.metric.keyed)
     if report.measured and rows:
-        whole = Table(title="Figures by mode", rows=rows)
-        section = table(whole, report.modes, [*explanation(report.runs)], digest=True)
+        all_rows = Table(title="Figures by mode", rows=rows)
+        section = make_table(all_rows, report.modes, [*explain_table(report.runs)], digest=True)
         instead.append(replace(section, folded=True))
     title = f"{report.title}: Details"
-    return Attachment(title=title, sections=tuple(_further(report)), instead=tuple(instead))
+    return Attachment(title=title, sections=tuple(_make_further(report)), instead=tuple(instead))
 
 
-def _further(report: Report) -> Iterator[Section]:
+def _make_further(report: Report) -> Iterator[Section]:
     """Yield what few readers want: how the figures are to be read, further ones, and what each
     is."""
     if report.rehearsed is None:
-        yield from _compared(report)
+        yield from _make_comparison(report)
     if report.measured:
         for number, metrics in enumerate(report.tables):
-            yield table(metrics, report.modes, () if number else [*explanation(report.runs)])
-        yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
+            yield make_table(metrics, report.modes, () if number else [*explain_table(report.runs)])
+        yield from (_make_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
 
 
-def _compared(report: Report) -> Iterator[Section]:
+def _make_comparison(report: Report) -> Iterator[Section]:
     headline = report.headline
     if headline.ratios:
-        yield _reading(headline.ratios)
+        yield _make_reading(headline.ratios)
     if headline.details:
-        yield details_section(headline.details)
+        yield make_details_section(headline.details)
     if report.spent_by_rules:
-        yield _spent(report.spent_by_rules, report.modes)
+        yield _make_spending(report.spent_by_rules, report.modes)
 
 
-def _headline(headline: Headline) -> Iterator[Block]:
+def _make_headline(headline: Headline) -> Iterator[Block]:
     if headline.no_verdict:
         yield paragraph(
-            ("There is ", Span(text="no verdict", strong=True), ": ", quoting(headline.no_verdict))
+            (
+                "There is ",
+                Span(text="no verdict", strong=True),
+                ": ",
+                quote_agent(headline.no_verdict),
+            )
         )
     if headline.standings:
-        yield Answers(items=tuple(map(standing_answer, headline.standings)))
+        yield Answers(items=tuple(map(extend_answer, headline.standings)))
     if headline.remark:
         yield paragraph(headline.remark)
 
 
-def _brief(headline: Headline) -> Iterator[Block]:
+def _make_brief(headline: Headline) -> Iterator[Block]:
     if headline.no_verdict:
         strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
-        yield paragraph(("There is ", strong, ": ", quoting(headline.no_verdict)))
+        yield paragraph(("There is ", strong, ": ", quote_agent(headline.no_verdict)))
     if headline.standings:
-        yield Answers(items=tuple(map(standing_answer, headline.standings)))
+        yield Answers(items=tuple(map(extend_answer, headline.standings)))
 
 
-def _effects(headline: Headline, modes: Sequence[str], picture: Picture | None) -> Section | None:
-    grid = effects(headline, modes)
+def _make_effects(
+    headline: Headline, modes: Sequence[str], picture: Picture | None
+) -> Section | None:
+    grid = make_effects(headline, modes)
     if grid is None:
         return None
     pictures = (picture,) if picture else ()
     return Section(title="Effects", blocks=(grid, paragraph(_EFFECTS), *pictures))
 
 
-def _reading(ratios: Ratios) -> Section:
-    used = as_used(ratios)
+def _make_reading(ratios: Ratios) -> Section:
+    used = make_as_used(ratios)
     blocks = (*((used,) if used else ()), *map(paragraph, ratios.legend))
     return Section(title="How to read the effects", blocks=blocks)
 
 
-def _tags(tags: Sequence[Tagged], modes: Sequence[str]) -> Section:
+def _make_tags(tags: Sequence[Tagged], modes: Sequence[str]) -> Section:
     rows = tuple(
-        (tag.tag, _number(tag.tasks), *map(_recall, tag.recall, tag.right)) for tag in tags
+        (tag.tag, _make_number(tag.tasks), *map(_make_recall, tag.recall, tag.right))
+        for tag in tags
     )
     return Section(
         title="What was found by tag",
@@ -187,63 +205,63 @@ def _tags(tags: Sequence[Tagged], modes: Sequence[str]) -> Section:
     )
 
 
-def _recall(recall: Figure | None, right: Figure | None) -> Value | None:
-    cell = figure(Style.FRACTION, recall)
+def _make_recall(recall: Figure | None, right: Figure | None) -> Value | None:
+    cell = make_figure(Style.FRACTION, recall)
     if cell is None or right is None or right.value is None:
         return cell
     return replace(cell, beside=Value(scale=Style.PERCENT, value=right.value))
 
 
-def _spent(spent: SpentByRules, modes: Sequence[str]) -> Section:
-    ratios = ratio_grid(spent.ratios)
-    blocks: list[Block] = [Banner(text=spent.banner), *([ratios] if ratios else [])]
-    blocks += [_splits(controls) for controls in spent.controls if controls.splits]
-    blocks += map(paragraph, spent.ratios.legend)
-    if spent.per_right_answer:
-        rows = tuple(per_right_answer(spent.per_right_answer))
+def _make_spending(spending: SpentByRules, modes: Sequence[str]) -> Section:
+    ratios = make_ratio_grid(spending.ratios)
+    blocks: list[Block] = [Banner(text=spending.banner), *([ratios] if ratios else [])]
+    blocks += [_make_splits(controls) for controls in spending.controls if controls.splits]
+    blocks += map(paragraph, spending.ratios.legend)
+    if spending.per_right_answer:
+        rows = tuple(make_per_right_answer(spending.per_right_answer))
         blocks.append(Grid(headers=("Metric", *modes), labels=1, rows=rows))
-    return Section(title=spent.title, blocks=tuple(blocks))
+    return Section(title=spending.title, blocks=tuple(blocks))
 
 
-def _controls(controls: Controls) -> Section:
+def _make_controls(controls: Controls) -> Section:
     blocks: list[Block] = []
     if controls.splits:
-        blocks += [_splits(controls), paragraph(controls.about)]
+        blocks += [_make_splits(controls), paragraph(controls.about)]
     if controls.notes:
         blocks.append(Bullets(items=controls.notes))
     return Section(title=controls.title, blocks=tuple(blocks))
 
 
-def _splits(controls: Controls) -> Grid:
+def _make_splits(controls: Controls) -> Grid:
     rows: list[tuple[Cell, ...]] = [
-        (split.mode, row.metric.title, *_steps(split, row))
+        (split.mode, row.metric.title, *_make_steps(split, row))
         for split in controls.splits
         for row in split.rows
     ]
     return Grid(headers=("Mode", "Metric", *controls.steps), labels=2, rows=tuple(rows))
 
 
-def _steps(split: Split, row: SplitRow) -> list[Value]:
-    return [ratio(step, split.tasks) for step in (row.control, row.tool, row.together)]
+def _make_steps(split: Split, row: SplitRow) -> list[Value]:
+    return [make_ratio(step, split.tasks) for step in (row.control, row.tool, row.together)]
 
 
-def _sheet(sheet: Sheet) -> Section:
-    rows = tuple(tuple(_line(sheet, line)) for line in sheet.lines)
+def _make_sheet(sheet: Sheet) -> Section:
+    rows = tuple(tuple(_make_line(sheet, line)) for line in sheet.lines)
     headers = (*sheet.labels, *(metric.title for metric in sheet.metrics))
     blocks = (
         Grid(headers=headers, labels=len(sheet.labels), rows=rows),
-        paragraph(sheet.about, *not_reported(sheet.unknown, "session")),
-        *(paragraph((quoting(note),)) for note in sheet.notes),
-        *definitions(sheet.metrics),
+        paragraph(sheet.about, *describe_not_reported(sheet.unknown, "session")),
+        *(paragraph((quote_agent(note),)) for note in sheet.notes),
+        *make_definitions(sheet.metrics),
     )
     return Section(title=sheet.title, blocks=blocks)
 
 
-def _line(sheet: Sheet, line: Line) -> Iterator[Cell]:
+def _make_line(sheet: Sheet, line: Line) -> Iterator[Cell]:
     yield from line.labels
     for metric, median in zip(sheet.metrics, line.figures, strict=True):
-        yield figure(metric.style, median)
+        yield make_figure(metric.style, median)
 
 
-def _number(number: int) -> Value:
+def _make_number(number: int) -> Value:
     return Value(scale=Style.WHOLE, value=number)

@@ -20,28 +20,28 @@ _YES_OR_NO = (
 )
 
 
-def details_section(details: Details) -> Section:
+def make_details_section(details: Details) -> Section:
     """Make the section that a statistician reads."""
     headers = (
         "Mode", "Metric", "Hodges-Lehmann", "95 % interval", "Less", "Equal", "More", "p", "Floor",
         "Holm's p",
     )  # fmt: skip
-    rows = tuple(map(_effect, details.effects))
+    rows = tuple(map(_make_effect, details.effects))
     blocks: list[Block] = [Grid(headers=headers, labels=2, rows=rows), paragraph(_LEGEND)]
-    return Section(title="Effects in detail", blocks=(*blocks, *_yes_or_no(details)))
+    return Section(title="Effects in detail", blocks=(*blocks, *_make_yes_or_no(details)))
 
 
-def _yes_or_no(details: Details) -> Iterator[Block]:
+def _make_yes_or_no(details: Details) -> Iterator[Block]:
     if not details.yes_or_no:
         return
     headers = ("Mode", "Metric", "Share", "Tasks", "95 % interval", "p")
-    rows = tuple(map(_share, details.yes_or_no))
+    rows = tuple(map(_make_share, details.yes_or_no))
     yield Grid(headers=headers, labels=2, rows=rows)
     yield paragraph(_YES_OR_NO)
 
 
-def _effect(effect: EffectDetail) -> tuple[Cell, ...]:
-    scale = _scale(effect.metric)
+def _make_effect(effect: EffectDetail) -> tuple[Cell, ...]:
+    scale = _choose_scale(effect.metric)
     counts = (effect.below, effect.equal, effect.above)
     return (
         effect.mode,
@@ -49,11 +49,11 @@ def _effect(effect: EffectDetail) -> tuple[Cell, ...]:
         None if effect.middle is None else Value(scale=scale, value=effect.middle),
         effect.interval and Interval(scale=scale, low=effect.interval[0], high=effect.interval[1]),
         *(Value(scale=Style.WHOLE, value=count) for count in counts),
-        *map(_probability, (effect.p, effect.floor, effect.adjusted)),
+        *map(_make_probability, (effect.p, effect.floor, effect.adjusted)),
     )
 
 
-def _share(share: YesOrNo) -> tuple[Cell, ...]:
+def _make_share(share: YesOrNo) -> tuple[Cell, ...]:
     low, high = share.interval
     return (
         share.mode,
@@ -61,15 +61,15 @@ def _share(share: YesOrNo) -> tuple[Cell, ...]:
         Value(scale=Style.PERCENT, value=share.passed / share.tasks),
         Value(scale=Style.WHOLE, value=share.tasks),
         Interval(scale=Style.PERCENT, low=low, high=high),
-        _probability(share.p),
+        _make_probability(share.p),
     )
 
 
-def _probability(p: float | None) -> Value | None:
+def _make_probability(p: float | None) -> Value | None:
     return None if p is None else Value(scale=Scale.PROBABILITY, value=p)
 
 
-def _scale(metric: Metric) -> Scale:
+def _choose_scale(metric: Metric) -> Scale:
     if metric.relative:
         return Scale.RATIO
     return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE

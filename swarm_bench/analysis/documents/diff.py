@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.documents.blocks import paragraph, quoting
+from swarm_bench.analysis.documents.blocks import paragraph, quote_agent
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.diff import Diff, DiffRow, Role, SettingChange, SideFacts
 from swarm_bench.core.report.document import (
@@ -28,27 +28,27 @@ _LEGEND = (
 )
 
 
-def document(diff: Diff) -> Document:
+def make_document(diff: Diff) -> Document:
     """Lay out the comparison."""
-    sections = tuple(_sections(diff))
+    sections = tuple(_make_sections(diff))
     return Document(
         title="Session B against session A",
         banner=None,
         head=(
-            *(_side(name, side) for name, side in zip("AB", diff.sides, strict=True)),
+            *(_make_side(name, side) for name, side in zip("AB", diff.sides, strict=True)),
             tuple(Fact(label=label, value=value) for label, value in diff.common),
         ),
         sections=sections,
-        brief=tuple(block for section in sections for block in _titled(section)),
+        brief=tuple(block for section in sections for block in _add_title(section)),
     )
 
 
-def _titled(section: Section) -> tuple[Block, ...]:
+def _add_title(section: Section) -> tuple[Block, ...]:
     """Put the title before the blocks, for a terminal."""
     return paragraph((Span(text=section.title, strong=True),)), *section.blocks
 
 
-def _side(name: str, side: SideFacts) -> tuple[Fact, ...]:
+def _make_side(name: str, side: SideFacts) -> tuple[Fact, ...]:
     return (
         Fact(label=name, value=side.path),
         Fact(label="Session", value=side.session),
@@ -57,25 +57,25 @@ def _side(name: str, side: SideFacts) -> tuple[Fact, ...]:
     )
 
 
-def _sections(diff: Diff) -> Iterator[Section]:
+def _make_sections(diff: Diff) -> Iterator[Section]:
     answers = Answers(items=tuple(mode.answer for mode in diff.modes))
-    beside = (*_caveats(diff), *map(paragraph, diff.caveats))
-    yield Section(title="What it came to", blocks=(answers, *beside))
-    changes = Bullets(items=tuple(map(_change, diff.changes)))
+    caveats = (*_make_caveats(diff), *map(paragraph, diff.caveats))
+    yield Section(title="What it came to", blocks=(answers, *caveats))
+    changes = Bullets(items=tuple(map(_describe_change, diff.changes)))
     same = paragraph("Nothing that swarm-bench stores of a session.")
     yield Section(title="What differs", blocks=(changes if diff.changes else same,))
-    compared = [mode for mode in diff.modes if mode.rows]
-    for number, mode in enumerate(compared, start=1):
+    compared_modes = [mode for mode in diff.modes if mode.rows]
+    for number, mode in enumerate(compared_modes, start=1):
         headers = ("Metric", "A", "B", "B against A", "p", f"{diff.case.capitalize()}s")
-        grid = Grid(headers=headers, labels=1, rows=tuple(map(_row, mode.rows)))
-        legend = (_legend(diff),) if number == len(compared) else ()
+        grid = Grid(headers=headers, labels=1, rows=tuple(map(_make_row, mode.rows)))
+        legend = (_write_legend(diff),) if number == len(compared_modes) else ()
         yield Section(title=mode.mode, blocks=(grid, *legend))
 
 
-def _caveats(diff: Diff) -> Iterator[Block]:
+def _make_caveats(diff: Diff) -> Iterator[Block]:
     """Say what must be known of each mode in each session, a line for each caveat."""
     items = tuple(
-        (Span(text=mode.mode, strong=True), f", {name}: ", quoting(caveat.qualification), ".")
+        (Span(text=mode.mode, strong=True), f", {name}: ", quote_agent(caveat.qualification), ".")
         for mode in diff.modes
         for name, caveats in mode.caveats.items()
         for caveat in caveats
@@ -85,23 +85,23 @@ def _caveats(diff: Diff) -> Iterator[Block]:
         yield Bullets(items=items)
 
 
-def _legend(diff: Diff) -> Block:
+def _write_legend(diff: Diff) -> Block:
     article = "an" if diff.arm == "arm" else "a"
     return paragraph(
         _LEGEND.format(case=diff.case, arm=f"{article} {diff.arm}", arms=f"{diff.arm}s")
     )
 
 
-def _change(change: SettingChange) -> tuple[str | Span, ...]:
+def _describe_change(change: SettingChange) -> tuple[str | Span, ...]:
     arrow = f"{change.before} → {change.after}" if change.before else change.after
-    return Span(text=change.subject, strong=True), ": ", quoting(arrow)
+    return Span(text=change.subject, strong=True), ": ", quote_agent(arrow)
 
 
-def _row(row: DiffRow) -> tuple[Cell, ...]:
+def _make_row(row: DiffRow) -> tuple[Cell, ...]:
     title = row.metric.title
     style = row.metric.style
     low, high = row.interval or (None, None)
-    against = Value(scale=_scale(row.metric), value=row.estimate, low=low, high=high)
+    against = Value(scale=_choose_scale(row.metric), value=row.estimate, low=low, high=high)
     return (
         title if row.role is Role.EXPLORATORY else f"{title}, {row.role}",
         *(Value(scale=style, value=figure) for figure in (row.before, row.after)),
@@ -111,7 +111,7 @@ def _row(row: DiffRow) -> tuple[Cell, ...]:
     )
 
 
-def _scale(metric: Metric) -> Scale:
+def _choose_scale(metric: Metric) -> Scale:
     if metric.relative:
         return Scale.RATIO
     return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
-    definitions,
-    not_reported,
+    describe_not_reported,
+    extend_answer,
+    make_definitions,
     paragraph,
-    quoting,
-    standing_answer,
+    quote_agent,
 )
-from swarm_bench.analysis.documents.opening import About, Opening, summary
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report import document as parts
 from swarm_bench.core.report.document import (
@@ -36,59 +36,64 @@ _LEGEND = (
 )
 
 
-def document(series: Series) -> Document:
+def make_document(series: Series) -> Document:
     """Lay out what a series says."""
-    sharing = Section(title="What sharing costs or brings", blocks=tuple(_sentences(series)))
+    sharing = Section(title="What sharing costs or brings", blocks=tuple(_write_sentences(series)))
     opening = Opening(
-        headline=tuple(_headline(series)),
+        headline=tuple(_make_headline(series)),
         warnings=series.warnings,
         table=sharing,
         notes=series.notes,
-        more=(Section(title="Sessions", blocks=(_sessions(series),)),),
+        further_sections=(Section(title="Sessions", blocks=(_list_sessions(series),)),),
     )
-    about = About(title=series.title, banner=series.banner, head=series.head)
-    return summary(about, opening, _details(series))
+    description = SummaryHead(title=series.title, banner=series.banner, head=series.head)
+    return make_summary(description, opening, _make_details(series))
 
 
-def _details(series: Series) -> Iterator[Section]:
+def _make_details(series: Series) -> Iterator[Section]:
     for mode in series.modes:
-        yield Section(title=mode.mode, blocks=tuple(_table(mode, series)))
-    if spent := _spent(series):
-        blocks = (Banner(text=series.banner_of_spent), spent)
+        yield Section(title=mode.mode, blocks=tuple(_make_table(mode, series)))
+    if spending := _make_spending(series):
+        blocks = (Banner(text=series.banner_of_spent), spending)
         yield Section(title=series.title_of_spent, blocks=blocks)
-    yield Section(title="How to read the tables", blocks=tuple(_legend(series)))
+    yield Section(title="How to read the tables", blocks=tuple(_write_legend(series)))
 
 
-def _headline(series: Series) -> Iterator[Block]:
+def _make_headline(series: Series) -> Iterator[Block]:
     verdict = Span(text="no verdict", strong=True)
-    if nothing := tuple(
-        (f"{_at(sizes)}: there is ", verdict, ": ", quoting(why))
-        for why, sizes in series.no_verdict.items()
+    if missing_verdicts := tuple(
+        (f"{_format_sizes(sizes)}: there is ", verdict, ": ", quote_agent(reason))
+        for reason, sizes in series.no_verdict.items()
     ):
-        yield Bullets(items=nothing)
+        yield Bullets(items=missing_verdicts)
     if answers := tuple(
-        standing_answer(standing, f" ({_at(sizes)})")
+        extend_answer(standing, f" ({_format_sizes(sizes)})")
         for mode in series.modes
         for standing, sizes in mode.standings.items()
     ):
         yield Answers(items=answers)
     if caveats := tuple(
-        (Span(text=mode.mode, strong=True), f", {_at(sizes)}, with caveats: ", quoting(why), ".")
+        (
+            Span(text=mode.mode, strong=True),
+            f", {_format_sizes(sizes)}, with caveats: ",
+            quote_agent(reason),
+            ".",
+        )
         for mode in series.modes
-        for why, sizes in mode.qualifications.items()
+        for reason, sizes in mode.qualifications.items()
     ):
         yield Bullets(items=caveats)
 
 
-def _at(sizes: Sizes) -> str:
-    return f"{joined([*map(str, sizes)])} at a time"
+def _format_sizes(sizes: Sizes) -> str:
+    return f"{join([*map(str, sizes)])} at a time"
 
 
-def _sentences(series: Series) -> Iterator[Block]:
+def _write_sentences(series: Series) -> Iterator[Block]:
     items = tuple(
         mode.sentence
         or f"{mode.mode}: nothing can be said; there is no verdict on it with "
-        f"{_at(mode.no_verdict)}."
+        f"{_format_sizes(mode.no_verdict)}."
         for mode in series.modes
         if mode.sentence or mode.no_verdict
     )
@@ -97,30 +102,30 @@ def _sentences(series: Series) -> Iterator[Block]:
     yield paragraph(series.remark)
 
 
-def _table(mode: ModeSeries, series: Series) -> Iterator[Block]:
-    headers = ("Metric", *_sizes(series))
-    yield Grid(headers=headers, labels=1, rows=tuple(map(_row, mode.rows)))
+def _make_table(mode: ModeSeries, series: Series) -> Iterator[Block]:
+    headers = ("Metric", *_list_sizes(series))
+    yield Grid(headers=headers, labels=1, rows=tuple(map(_make_row, mode.rows)))
     if mode.excluded:
         yield paragraph(f"Left out of the times and tokens: {'; '.join(mode.excluded)}.")
-    yield from map(paragraph, not_reported(mode.unknown, "series"))
+    yield from map(paragraph, describe_not_reported(mode.unknown, "series"))
 
 
-def _spent(series: Series) -> Grid | None:
+def _make_spending(series: Series) -> Grid | None:
     """Make the table of what fixed rules spent; `None` when a model decided."""
-    rows = [(mode.mode, *_row(row)) for mode in series.modes for row in mode.spent_by_rules]
-    headers = ("Mode", "Metric", *_sizes(series))
+    rows = [(mode.mode, *_make_row(row)) for mode in series.modes for row in mode.spent_by_rules]
+    headers = ("Mode", "Metric", *_list_sizes(series))
     return Grid(headers=headers, labels=2, rows=tuple(rows)) if rows else None
 
 
-def _sizes(series: Series) -> list[str]:
+def _list_sizes(series: Series) -> list[str]:
     return [f"{size} at a time" for size in series.sizes]
 
 
-def _row(row: SeriesRow) -> tuple[parts.Cell, ...]:
-    return (row.metric.title, *(_cell(row.metric, cell) for cell in row.cells))
+def _make_row(row: SeriesRow) -> tuple[parts.Cell, ...]:
+    return (row.metric.title, *(_make_cell(row.metric, cell) for cell in row.cells))
 
 
-def _cell(metric: Metric, cell: Cell) -> parts.Cell:
+def _make_cell(metric: Metric, cell: Cell) -> parts.Cell:
     if cell.value is None:
         return "left out" if cell.excluded else NOT_REPORTED
     if cell.of is not None:
@@ -129,14 +134,14 @@ def _cell(metric: Metric, cell: Cell) -> parts.Cell:
     return Value(scale=metric.style, value=cell.value, beside=ratio)
 
 
-def _legend(series: Series) -> Iterator[Block]:
+def _write_legend(series: Series) -> Iterator[Block]:
     rows = (row for mode in series.modes for row in (*mode.rows, *mode.spent_by_rules))
     yield paragraph(_LEGEND)
-    yield from definitions({row.metric.key: row.metric for row in rows}.values())
+    yield from make_definitions({row.metric.key: row.metric for row in rows}.values())
 
 
-def _sessions(series: Series) -> Bullets:
-    texts = {size: f"{amount(size, 'agent')} in a workspace" for size in series.sizes}
+def _list_sessions(series: Series) -> Bullets:
+    texts = {size: f"{quantify(size, 'agent')} in a workspace" for size in series.sizes}
     return Bullets(
         items=tuple(
             (Span(text=text, address=f"agents-{size}/summary.md"),) for size, text in texts.items()

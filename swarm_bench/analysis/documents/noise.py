@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.documents.blocks import (
-    not_reported,
+    describe_not_reported,
     paragraph,
 )
-from swarm_bench.analysis.documents.opening import About, Opening, summary
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import (
     Answer,
@@ -57,60 +57,60 @@ _SIZES = (
 )
 
 
-def document(report: Report, calibration: Calibration) -> Document:
+def make_document(report: Report, calibration: Calibration) -> Document:
     """Lay out a calibration; the report has what stands before its figures."""
     opening = Opening(
-        headline=(Answers(items=_answers(report, calibration)),),
+        headline=(Answers(items=_qualify_answers(report, calibration)),),
         warnings=report.warnings,
-        table=None if calibration.no_floor else _floor(calibration),
+        table=None if calibration.no_floor else _make_floor(calibration),
         notes=report.notes,
         aside=BY_RULES if calibration.spent_by_rules else "",
     )
-    about = About(title=report.title, banner=report.banner, head=report.head)
-    return summary(about, opening, _details(calibration))
+    description = SummaryHead(title=report.title, banner=report.banner, head=report.head)
+    return make_summary(description, opening, _make_details(calibration))
 
 
-def _details(calibration: Calibration) -> Iterator[Section]:
+def _make_details(calibration: Calibration) -> Iterator[Section]:
     if calibration.no_floor:
         return
-    yield _findable(calibration)
-    if spent := calibration.spent_by_rules:
-        blocks = (Banner(text=spent.banner), _noise(spent.rows))
-        yield Section(title=spent.title, blocks=blocks)
+    yield _make_findable(calibration)
+    if spending := calibration.spent_by_rules:
+        blocks = (Banner(text=spending.banner), _make_noise(spending.rows))
+        yield Section(title=spending.title, blocks=blocks)
     blocks_of_floor: tuple[Block, ...] = (
-        Bullets(items=tuple(_legend(calibration))),
-        *map(paragraph, not_reported(calibration.unknown, "session")),
+        Bullets(items=tuple(_write_legend(calibration))),
+        *map(paragraph, describe_not_reported(calibration.unknown, "session")),
     )
     yield Section(title="How to read the noise floor", blocks=blocks_of_floor)
 
 
-def _answers(report: Report, calibration: Calibration) -> tuple[Answer, ...]:
+def _qualify_answers(report: Report, calibration: Calibration) -> tuple[Answer, ...]:
     """Qualify the first answer by what must be known of either arm."""
-    first, *others = calibration.answers
+    first, *other_answers = calibration.answers
     qualified = [
         clause if mode.mode == calibration.mode else f"in {mode.mode}, {clause}"
         for mode in report.headline.standings
         for clause in mode.qualifications
     ]
-    return replace(first, caveats=(*qualified, *first.caveats)), *others
+    return replace(first, caveats=(*qualified, *first.caveats)), *other_answers
 
 
-def _floor(calibration: Calibration) -> Section:
-    mode, tasks = calibration.mode, amount(calibration.tasks, "task")
-    about = (
-        f"{mode} was compared with itself: {tasks}, {amount(calibration.runs, 'run')} of each in "
+def _make_floor(calibration: Calibration) -> Section:
+    mode, tasks = calibration.mode, quantify(calibration.tasks, "task")
+    description = (
+        f"{mode} was compared with itself: {tasks}, {quantify(calibration.runs, 'run')} of each in "
         "both arms, which took turns in orders drawn from the seed. Whatever differs here is noise."
     )
-    over = f"Two arms of {mode}, over {tasks} and {amount(calibration.runs, 'run')}"
-    blocks = (paragraph(about), replace(_noise(calibration.rows), about=over))
+    over = f"Two arms of {mode}, over {tasks} and {quantify(calibration.runs, 'run')}"
+    blocks = (paragraph(description), replace(_make_noise(calibration.rows), about=over))
     return Section(title=f"Noise floor of {mode}", blocks=blocks)
 
 
-def _legend(calibration: Calibration) -> Iterator[Text]:
+def _write_legend(calibration: Calibration) -> Iterator[Text]:
     zeros = any(row.zeros for row in calibration.rows if not row.still)
     omitted = calibration.excluded
     without = (
-        f" {amount(omitted, 'trial')} left out (failed, contaminated or not measured)."
+        f" {quantify(omitted, 'trial')} left out (failed, contaminated or not measured)."
         if omitted
         else ""
     )
@@ -124,31 +124,34 @@ def _legend(calibration: Calibration) -> Iterator[Text]:
         yield (Span(text=label, strong=True), f": {text}")
 
 
-def _findable(calibration: Calibration) -> Section:
+def _make_findable(calibration: Calibration) -> Section:
     rows = calibration.rows
     moving = [row for row in rows if not row.still and any((row.planned, *row.grid))]
     still = [row.metric.title for row in rows if row.still]
     blocks: list[Block] = []
     if moving:
-        blocks += [_grid(calibration, moving), paragraph(_SIZES)]
+        blocks += [_make_grid(calibration, moving), paragraph(_SIZES)]
     else:
         repeated = rows and calibration.runs > 1
-        why = "no metric differed" if repeated else "there is no spread of runs"
-        blocks.append(paragraph(f"Nothing can be said: {why}."))
+        reason = "no metric differed" if repeated else "there is no spread of runs"
+        blocks.append(paragraph(f"Nothing can be said: {reason}."))
     if still:
         text = f"Never differed, so any difference is one of the modes: {', '.join(still)}."
         blocks.append(paragraph(text))
     return Section(title="What a planned experiment could find", blocks=tuple(blocks))
 
 
-def _grid(calibration: Calibration, noise: Sequence[Noise]) -> Grid:
-    planned = (calibration.tasks, calibration.runs)
-    others = [at for at, size in enumerate(calibration.sizes) if size != planned]
-    sizes = [planned, *(calibration.sizes[at] for at in others)]
+def _make_grid(calibration: Calibration, noise: Sequence[Noise]) -> Grid:
+    planned_size = (calibration.tasks, calibration.runs)
+    other_sizes = [at for at, size in enumerate(calibration.sizes) if size != planned_size]
+    sizes = [planned_size, *(calibration.sizes[at] for at in other_sizes)]
     rows = tuple(
         (
             row.metric.title,
-            *(_interval(row, size) for size in (row.planned, *(row.grid[at] for at in others))),
+            *(
+                _make_interval(row, size)
+                for size in (row.planned, *(row.grid[at] for at in other_sizes))
+            ),
         )
         for row in noise
     )
@@ -156,12 +159,12 @@ def _grid(calibration: Calibration, noise: Sequence[Noise]) -> Grid:
     return Grid(headers=headers, labels=1, rows=rows)
 
 
-def _noise(noise: Sequence[Noise]) -> Grid:
+def _make_noise(noise: Sequence[Noise]) -> Grid:
     headers = ("Metric", "Second arm", "Largest task", "Spread of runs", "Identical")
-    return Grid(headers=headers, labels=1, rows=tuple(map(_row, noise)))
+    return Grid(headers=headers, labels=1, rows=tuple(map(_make_row, noise)))
 
 
-def _row(noise: Noise) -> tuple[Cell, ...]:
+def _make_row(noise: Noise) -> tuple[Cell, ...]:
     """Make a row. Of what never differed there is no effect, and no spread either."""
     direction = Scale.NOISE if noise.relative else Scale.DIFFERENCE
     size = Scale.NOISE if noise.relative else Scale.DEVIATION
@@ -171,26 +174,26 @@ def _row(noise: Noise) -> tuple[Cell, ...]:
         return (noise.metric.title, *cells, f"all {noise.pairs}")
     return (
         noise.metric.title,
-        _value(direction, noise.effect, noise.interval),
-        _value(size, noise.largest),
-        _value(size, noise.spread, noise.spread_interval),
-        _pairs(noise),
+        _make_value(direction, noise.effect, noise.interval),
+        _make_value(size, noise.largest),
+        _make_value(size, noise.spread, noise.spread_interval),
+        _describe_pairs(noise),
     )
 
 
-def _value(scale: Scale, value: float | None, interval: Range | None = None) -> Value:
-    ends = (interval.low, interval.high) if interval else (None, None)
-    return Value(scale=scale, value=value, low=ends[0], high=ends[1])
+def _make_value(scale: Scale, value: float | None, interval: Range | None = None) -> Value:
+    bounds = (interval.low, interval.high) if interval else (None, None)
+    return Value(scale=scale, value=value, low=bounds[0], high=bounds[1])
 
 
-def _interval(noise: Noise, findable: Range | None) -> Interval | None:
+def _make_interval(noise: Noise, findable: Range | None) -> Interval | None:
     if findable is None:
         return None
     scale = Scale.NOISE if noise.relative else Scale.DIFFERENCE
     return Interval(scale=scale, low=findable.low, high=findable.high)
 
 
-def _pairs(noise: Noise) -> str:
+def _describe_pairs(noise: Noise) -> str:
     parts = {"missing": noise.missing, "with 0": noise.zeros}
-    notes = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+    notes = ", ".join(f"{number} {label}" for label, number in parts.items() if number)
     return f"{noise.identical} of {noise.pairs}" + (f" ({notes})" if notes else "")

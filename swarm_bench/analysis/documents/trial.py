@@ -12,7 +12,7 @@ _FIRST = ("duration_s", "num_turns", "input_tokens", "cache_read", "output_token
 """As canopy's script orders them; the others follow as they are declared."""
 
 
-def page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> Page:
+def make_page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> Page:
     """Make the page. The answer stands in it as the agent gave it."""
     result = Verbatim(text=answer) if answer else paragraph("The agent gave no answer.")
     return Page(
@@ -22,16 +22,16 @@ def page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> 
             Section(title="Result", blocks=(result,)),
         ),
         heading="Metrics",
-        facts=(*_figures(metrics, record), *_facts(record)),
+        facts=(*_list_figures(metrics, record), *_list_facts(record)),
     )
 
 
-def _figures(
+def _list_figures(
     metrics: Iterable[Metric], record: TrialRecord
 ) -> Iterator[tuple[str, Value | RecordedFigures | str]]:
-    shown = {metric.key: metric for metric in metrics if metric.page and _applies(metric, record)}
-    for key in dict.fromkeys([*(key for key in _FIRST if key in shown), *shown]):
-        yield shown[key].page, _figure(shown[key], record)
+    by_key = {metric.key: metric for metric in metrics if metric.page and _applies(metric, record)}
+    for key in dict.fromkeys([*(key for key in _FIRST if key in by_key), *by_key]):
+        yield by_key[key].page, _read_figure(by_key[key], record)
 
 
 def _applies(metric: Metric, record: TrialRecord) -> bool:
@@ -41,7 +41,7 @@ def _applies(metric: Metric, record: TrialRecord) -> bool:
     return not metric.keyed or bool(metric.read and metric.read(record) is not None)
 
 
-def _figure(metric: Metric, record: TrialRecord) -> Value | RecordedFigures | str:
+def _read_figure(metric: Metric, record: TrialRecord) -> Value | RecordedFigures | str:
     """Return the figure as the record has it."""
     value = metric.read(record) if metric.read else None
     if metric.style is Style.DOLLARS:
@@ -52,27 +52,29 @@ def _figure(metric: Metric, record: TrialRecord) -> Value | RecordedFigures | st
     if isinstance(value, bool):
         return "yes" if value else "no"
     if metric.key == "input_tokens":
-        return RecordedFigures(value=value, note=f"+ {_text(record.cache_create)} cache creation")
+        return RecordedFigures(
+            value=value, note=f"+ {_format_value(record.cache_create)} cache creation"
+        )
     return RecordedFigures(value=value, unit="s" if metric.style is Style.SECONDS else "")
 
 
-def _facts(record: TrialRecord) -> Iterator[tuple[str, Text]]:
-    yield "Status", _text(record.status)
-    yield "Cause", _text(record.cause)
+def _list_facts(record: TrialRecord) -> Iterator[tuple[str, Text]]:
+    yield "Status", _format_value(record.status)
+    yield "Cause", _format_value(record.cause)
     if record.detail:
         yield "Detail", record.detail
-    yield "Retrieval", _text(record.retrieval)
-    yield "Tool calls", _tool_calls(record.tool_calls)
-    yield "Model", _text(record.model)
-    yield "Agent program", f"{_text(record.program)} {record.program_version or ''}"
+    yield "Retrieval", _format_value(record.retrieval)
+    yield "Tool calls", _format_tool_calls(record.tool_calls)
+    yield "Model", _format_value(record.model)
+    yield "Agent program", f"{_format_value(record.program)} {record.program_version or ''}"
 
 
-def _tool_calls(calls: Mapping[str, int] | None) -> Text:
+def _format_tool_calls(calls: Mapping[str, int] | None) -> Text:
     if calls is None:
         return NOT_REPORTED
     counts = [(Span(text=name), f" {count}", ", ") for name, count in calls.items()]
     return tuple(part for count in counts for part in count)[:-1] or "none"
 
 
-def _text(value: float | str | None) -> str:
+def _format_value(value: float | str | None) -> str:
     return NOT_REPORTED if value is None else str(value)

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from statistics import fmean
 
-from swarm_bench.analysis.sentences.verdict_line import too_few_compared
+from swarm_bench.analysis.sentences.verdict_line import explain_too_few_compared
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures, paired
-from swarm_bench.analysis.wording import lowered
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures, pair_figures
+from swarm_bench.analysis.wording import lowercase
 from swarm_bench.core.metric import Metric
 
 
@@ -21,7 +21,7 @@ class Evidence:
     """The effect is of logarithms."""
     absent: str = ""
     """Why there is no figure that could be relied on."""
-    doubt: str = ""
+    uncertainty: str = ""
     """Why nothing can be concluded from them."""
     reference: str = ""
     """What a ratio is to."""
@@ -30,7 +30,7 @@ class Evidence:
     worst: tuple["Evidence", ...] = ()
     """The figure with lost trials at their worst, for a limit and against it; empty where none was
     lost, and where nobody can say what the worst is."""
-    judged: "Evidence | None" = None
+    judged_evidence: "Evidence | None" = None
     """The figure over the tasks whose answers are judged, where others are in it."""
     noun: str = "task"
     """What a case is called, or a group of them."""
@@ -63,37 +63,39 @@ class Evidence:
         return not self.relative and self.metric is not None and self.metric.is_share
 
 
-def ratio_evidence(
-    metric: Metric, own: Figures, reference: Figures, cases: Cases, noun: str = "task"
+def make_ratio_evidence(
+    metric: Metric, figures: Figures, reference: Figures, cases: Cases, noun: str = "task"
 ) -> Evidence:
     """Hold an arm against the reference, case by case, as a verdict does."""
-    pairs = paired(own, reference, cases, relative=True)
-    title = lowered(metric.title)
+    pairs = pair_figures(figures, reference, cases, relative=True)
+    title = lowercase(metric.title)
     if not pairs.cases and pairs.zeros:
         return Evidence(metric=metric, absent=f"There is no ratio to {title} of 0.")
     if not pairs.cases:
         return Evidence(metric=metric, absent=f"No {noun} has {title} on both sides.")
     if not pairs.suffice:
-        few = too_few_compared(pairs.asked, len(pairs.cases), noun)
-        return Evidence(metric=metric, doubt=few)
+        few = explain_too_few_compared(pairs.total_cases, len(pairs.cases), noun)
+        return Evidence(metric=metric, uncertainty=few)
     return Evidence(
-        metric=metric, effect=pairs.effect, relative=True, noun=_unit(pairs.effect, noun)
+        metric=metric, effect=pairs.effect, relative=True, noun=_name_unit(pairs.effect, noun)
     )
 
 
-def mean_evidence(metric: Metric, own: Figures, cases: Cases, noun: str = "task") -> Evidence:
+def make_mean_evidence(
+    metric: Metric, figures: Figures, cases: Cases, noun: str = "task"
+) -> Evidence:
     """Take the mean over the cases of an arm, of each its mean over runs."""
-    title = lowered(metric.title)
-    measured = [case for case in cases.ids if own.get(case)]
-    if not measured:
+    title = lowercase(metric.title)
+    measured_cases = [case for case in cases.ids if figures.get(case)]
+    if not measured_cases:
         return Evidence(metric=metric, absent=f"Nothing gave {title}.")
-    if len(measured) < LEAST_PAIRED * len(cases.ids):
-        few = too_few_compared(len(cases.ids), len(measured), noun, "measured")
-        return Evidence(metric=metric, doubt=few)
-    effect = cases.effect({case: fmean(own[case]) for case in measured})
-    return Evidence(metric=metric, effect=effect, noun=_unit(effect, noun))
+    if len(measured_cases) < LEAST_PAIRED * len(cases.ids):
+        few = explain_too_few_compared(len(cases.ids), len(measured_cases), noun, "measured")
+        return Evidence(metric=metric, uncertainty=few)
+    effect = cases.make_effect({case: fmean(figures[case]) for case in measured_cases})
+    return Evidence(metric=metric, effect=effect, noun=_name_unit(effect, noun))
 
 
-def _unit(effect: Effect, noun: str) -> str:
+def _name_unit(effect: Effect, noun: str) -> str:
     """Name what is counted: cases of one group are no further evidence."""
     return "group" if effect.groups else noun

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from swarm_bench.analysis.metrics.reading import finite
+from swarm_bench.analysis.metrics.reading import read_finite
 from swarm_bench.analysis.slices import Slice, Weights
 from swarm_bench.core.metric import How, Metric, ReadSwarm, ReadTrial
 from swarm_bench.core.report.report import Figure, Row, Table
@@ -36,7 +36,7 @@ _REDUCE: Mapping[How, Callable[[list[Any]], float]] = {
 }
 
 
-def over_runs(values: Iterable[Value]) -> Figure:
+def reduce_runs(values: Iterable[Value]) -> Figure:
     """Take the median over runs, with the range."""
     values = list(values)
     present = [value.value for value in values if value.value is not None]
@@ -52,7 +52,7 @@ def over_runs(values: Iterable[Value]) -> Figure:
     )
 
 
-def table_of(title: str, rows: Iterable[Row]) -> Table:
+def make_metrics_table(title: str, rows: Iterable[Row]) -> Table:
     """Make a table of the rows that apply to an arm: those that nothing gave are only named."""
     applying = [row for row in rows if any(row.figures)]
     present = [
@@ -71,19 +71,19 @@ def aggregate(metric: Metric, part: Slice) -> Value:
     """Make one value of a run, as the metric's row says; it has one."""
     assert metric.row
     if metric.read_swarm:
-        return _of_swarms(metric.read_swarm, _REDUCE[metric.row.how], part)
+        return _reduce_swarms(metric.read_swarm, _REDUCE[metric.row.how], part)
     keyed = metric.keyed
-    trials = part.judged(keyed) if keyed else part.trials
-    expected = part.to_judge(keyed) if keyed else len(trials) + part.absent
+    trials = part.select_judged(keyed) if keyed else part.trials
+    expected = part.count_to_judge(keyed) if keyed else len(trials) + part.absent
     read = metric.row.read or metric.read
     assert read
     checks = keyed or metric.row.how in (How.SHARE, How.NUMBER)
-    if checks and _only_unanswered(read, trials):
+    if checks and _has_only_unanswered(read, trials):
         return Value(value=None, missing=expected)
-    return reduced(metric, trials, expected, part.keyed)
+    return reduce_trials(metric, trials, expected, part.keyed_weights)
 
 
-def reduced(
+def reduce_trials(
     metric: Metric, trials: Iterable[RecordView], expected: int, weights: Weights | None = None
 ) -> Value:
     """Make one value of so many trials as were expected in a run."""
@@ -91,7 +91,7 @@ def reduced(
     read = metric.row.read or metric.read
     assert read
     if metric.row.how is How.TASK_MEAN:
-        return _over_tasks(read, trials, expected, weights or {})
+        return _reduce_tasks(read, trials, expected, weights or {})
     values = [value for trial in trials if (value := read(trial)) is not None]
     reduce = _REDUCE[metric.row.how]
     return Value(
@@ -100,7 +100,7 @@ def reduced(
     )
 
 
-def _over_tasks(
+def _reduce_tasks(
     read: ReadTrial, trials: Iterable[RecordView], expected: int, weights: Weights
 ) -> Value:
     tasks: dict[str, list[float]] = defaultdict(list)
@@ -108,10 +108,10 @@ def _over_tasks(
         if (value := read(trial)) is not None:
             tasks[trial.case].append(value)
     missing = max(expected - sum(map(len, tasks.values())), 0)
-    return Value(value=mean_over_tasks(tasks, weights), missing=missing)
+    return Value(value=compute_task_mean(tasks, weights), missing=missing)
 
 
-def mean_over_tasks(tasks: Mapping[str, Sequence[float]], weights: Weights) -> float | None:
+def compute_task_mean(tasks: Mapping[str, Sequence[float]], weights: Weights) -> float | None:
     """Take the mean over tasks of the mean of each; `None` where there is none."""
     if not tasks:
         return None
@@ -119,23 +119,23 @@ def mean_over_tasks(tasks: Mapping[str, Sequence[float]], weights: Weights) -> f
     return fmean(means, [weights.get(task, 1) for task in tasks])
 
 
-def _only_unanswered(check: ReadTrial, trials: Iterable[TrialRecord]) -> bool:
+def _has_only_unanswered(check: ReadTrial, trials: Iterable[TrialRecord]) -> bool:
     """Tell whether only trials without an answer tell, and they say no to anything."""
-    answered = False
+    has_answer = False
     for trial in trials:
         if trial.result_lines is not None:
             if check(trial) is not None:
                 return False
-            answered = True
-    return answered
+            has_answer = True
+    return has_answer
 
 
-def _of_swarms(read: ReadSwarm, reduce: Callable[[list[Any]], float], part: Slice) -> Value:
+def _reduce_swarms(read: ReadSwarm, reduce: Callable[[list[Any]], float], part: Slice) -> Value:
     """Reduce the figures of the run's swarms; an agent of a swarm without one is missing."""
     present: list[float] = []
     covered: set[int] = set()
     for swarm in part.swarms:
-        value = finite(read(swarm))
+        value = read_finite(read(swarm))
         if value is not None:
             present.append(value)
             covered.update(swarm.agents)

@@ -7,12 +7,12 @@ from swarm_bench.core.metric import ReadSwarm, ReadTrial
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 
 
-def field(key: str) -> ReadTrial:
+def read_field(key: str) -> ReadTrial:
     """Read a figure under its key in the record."""
     return attrgetter(key)
 
 
-def by_name(key: str) -> ReadTrial:
+def sum_by_name(key: str) -> ReadTrial:
     """Sum a figure that the record has by name."""
 
     def read(trial: TrialRecord) -> float | None:
@@ -22,7 +22,7 @@ def by_name(key: str) -> ReadTrial:
     return read
 
 
-def of_tools(key: str) -> ReadTrial:
+def sum_over_tools(key: str) -> ReadTrial:
     """Sum a figure over the tools; `None` when it lacks a tool that was called."""
 
     def read(trial: TrialRecord) -> float | None:
@@ -34,16 +34,16 @@ def of_tools(key: str) -> ReadTrial:
     return read
 
 
-def counter(probe: str, key: str) -> ReadSwarm:
+def read_counter(probe: str, key: str) -> ReadSwarm:
     """Read a retrieval tool's counter. Broken-off swarms have it too: their agents asked the same
     tool."""
 
     def read(swarm: SwarmRecord) -> float | None:
-        return finite((swarm.difference.get(probe) or {}).get(key))
+        return read_finite((swarm.difference.get(probe) or {}).get(key))
 
     return read
 
 
-def finite(value: object) -> float | None:
+def read_finite(value: object) -> float | None:
     """Return a counter as a number; `None` for anything else that a tool may put there."""
     return value if isinstance(value, (int, float)) and isfinite(value) else None

@@ -6,20 +6,20 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from statistics import median
 
-from swarm_bench.analysis.caveats.barred import barred_by
-from swarm_bench.analysis.comparison.compared import billed
-from swarm_bench.analysis.comparison.pairs import groups
+from swarm_bench.analysis.caveats.barred import explain_no_verdict
+from swarm_bench.analysis.comparison.compared import select_billed
+from swarm_bench.analysis.comparison.pairs import find_groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
-from swarm_bench.analysis.frame import frame
-from swarm_bench.analysis.planning.ahead import asked
+from swarm_bench.analysis.frame import make_frame
+from swarm_bench.analysis.planning.ahead import count_independent
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.analysis.sentences.noise import Measured, no_floor, noise_answers
-from swarm_bench.analysis.statistics.effects import within
+from swarm_bench.analysis.sentences.noise import NoiseMeasurement, answer_no_floor, answer_noise
+from swarm_bench.analysis.statistics.effects import clip_interval
 from swarm_bench.analysis.statistics.formulas import (
-    detectable,
-    difference_sd,
-    pooled_sd,
-    sd_interval,
+    compute_detectable,
+    compute_difference_sd,
+    compute_pooled_sd,
+    compute_sd_interval,
 )
 from swarm_bench.analysis.statistics.pairing import Cases
 from swarm_bench.core.metric import Metric, Metrics
@@ -38,57 +38,59 @@ _KEYS = (
 )  # fmt: skip
 
 
-def calibration(data: SessionData, metrics: Metrics) -> Calibration:
+def compute_calibration(data: SessionData, metrics: Metrics) -> Calibration:
     """Compute what a session of `calibrate` says. Raises `KeyError` for one of another
     number of modes than two."""
     selection = Selection(data, metrics)
     experiment = data.experiment
     if len(experiment.modes) != 2:
         raise KeyError("a calibration has two modes")
-    mode, again = (arm.name for arm in experiment.modes)
+    mode, twin = (arm.name for arm in experiment.modes)
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
-    arms = _Arms(first=selection.of(mode), second=selection.of(again), groups=groups(selection))
-    planned = (asked(experiment).independent, runs)
-    measured = [_noise(metric, arms, planned) for metric in _shown(selection)]
-    paired = [row for row in measured if row.pairs]
-    spent = tuple(row for row in paired if row.metric.spent and selection.fixed_rules)
-    rows = tuple(row for row in paired if row not in spent)
-    barred = _barred(selection)
-    of_rows = Measured(
+    arms = _Arms(
+        first=selection.select(mode), second=selection.select(twin), groups=find_groups(selection)
+    )
+    planned = (count_independent(experiment).independent_cases, runs)
+    noise_rows = [_compute_noise(metric, arms, planned) for metric in _list_metrics(selection)]
+    paired_rows = [row for row in noise_rows if row.pairs]
+    costs = tuple(row for row in paired_rows if row.metric.spent and selection.fixed_rules)
+    rows = tuple(row for row in paired_rows if row not in costs)
+    explanation = _explain_no_floor(selection)
+    of_rows = NoiseMeasurement(
         mode=mode,
         rows=rows,
-        tasks=asked(experiment),
+        tasks=count_independent(experiment),
         runs=runs,
         experiment=experiment,
-        fixed_rules=bool(spent),
+        fixed_rules=bool(costs),
     )
     return Calibration(
         mode=mode,
-        again=again,
+        again=twin,
         tasks=tasks,
         runs=runs,
         excluded=sum(not compares(trial) for trial in selection.trials),
-        answers=(no_floor(mode, barred),) if barred else noise_answers(of_rows),
+        answers=(answer_no_floor(mode, explanation),) if explanation else answer_noise(of_rows),
         rows=rows,
-        spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=spent) if spent else None,
-        unknown=tuple(row.metric for row in measured if not row.pairs),
+        spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=costs) if costs else None,
+        unknown=tuple(row.metric for row in noise_rows if not row.pairs),
         sizes=SIZES,
-        no_floor=barred,
+        no_floor=explanation,
     )
 
 
-def _shown(selection: Selection) -> Iterator[Metric]:
+def _list_metrics(selection: Selection) -> Iterator[Metric]:
     """Yield the metrics that say something of the session."""
     metrics = selection.metrics
-    for metric in billed((*metrics.named(_KEYS), *metrics.compared), selection):
-        if selection.keyed or not metric.keyed:
+    for metric in select_billed((*metrics.named(_KEYS), *metrics.compared), selection):
+        if selection.keyed_weights or not metric.keyed:
             yield metric
 
 
-def _barred(selection: Selection) -> str | None:
+def _explain_no_floor(selection: Selection) -> str | None:
     """Say why there is no floor: by the rule that gives a mode no verdict."""
-    reasons = ((mode, barred_by(selection, mode)) for mode in selection.modes)
+    reasons = ((mode, explain_no_verdict(selection, mode)) for mode in selection.modes)
     return next((f"{mode}: {reason}" for mode, reason in reasons if reason), None)
 
 
@@ -100,21 +102,27 @@ class _Arms:
     """Of tasks that are not independent of each other."""
 
 
-def _noise(metric: Metric, arms: _Arms, planned: tuple[float, int]) -> Noise:
-    first, second = _values(metric, arms.first), _values(metric, arms.second)
+def _compute_noise(metric: Metric, arms: _Arms, planned_size: tuple[float, int]) -> Noise:
+    first, second = _read_values(metric, arms.first), _read_values(metric, arms.second)
     pairs = [(first[pairing], second[pairing]) for pairing in first if pairing in second]
-    identical = sum(figure == other for figure, other in pairs)
+    identical = sum(figure == second_figure for figure, second_figure in pairs)
     # There is no ratio to 0, so what stands beside one says nothing either.
     zeros = {pairing for arm in (first, second) for pairing in arm if arm[pairing] == 0}
     excluded = zeros if metric.relative else set()
     scale = math.log if metric.relative else float
-    ones, others = (_by_task(_without(arm, excluded), scale) for arm in (first, second))
-    by_task = {task: median(others[task]) - median(ones[task]) for task in ones if task in others}
-    effect = Cases(ids=by_task, groups=arms.groups).effect(by_task) if by_task else None
-    sd, freedom = pooled_sd([*ones.values(), *others.values()])
+    first_values, second_values = (
+        _group_by_task(_exclude(arm, excluded), scale) for arm in (first, second)
+    )
+    by_task = {
+        task: median(second_values[task]) - median(first_values[task])
+        for task in first_values
+        if task in second_values
+    }
+    effect = Cases(ids=by_task, groups=arms.groups).make_effect(by_task) if by_task else None
+    sd, freedom = compute_pooled_sd([*first_values.values(), *second_values.values()])
     write = math.exp if metric.relative else float
     bounds = effect.interval() if effect else None
-    most = math.inf if metric.relative else metric.most(len(by_task))
+    max_value = math.inf if metric.relative else metric.most(len(by_task))
     return Noise(
         metric=metric,
         relative=metric.relative,
@@ -125,12 +133,14 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[float, int]) -> Noise:
         missing=len(arms.first) + len(arms.second) - len(first) - len(second),
         tasks=len(by_task),
         effect=write(effect.estimate) if effect else None,
-        interval=_range(within(bounds, most) or bounds, write),
+        interval=_make_range(clip_interval(bounds, max_value) or bounds, write),
         largest=write(max(map(abs, by_task.values()))) if by_task else None,
         spread=None if sd is None else write(sd),
-        spread_interval=None if sd is None else _range(sd_interval(sd, freedom), write),
-        planned=_findable(sd, planned, write),
-        grid=tuple(_findable(sd, size, write) for size in SIZES),
+        spread_interval=None
+        if sd is None
+        else _make_range(compute_sd_interval(sd, freedom), write),
+        planned=_compute_findable(sd, planned_size, write),
+        grid=tuple(_compute_findable(sd, size, write) for size in SIZES),
     )
 
 
@@ -138,15 +148,15 @@ _Pairing = tuple[str, int, int]
 """Task, run and agent: equal in both arms."""
 
 
-def _values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Pairing, float]:
+def _read_values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Pairing, float]:
     belongs = counts if metric.of_failed else compares
-    rows = frame([trial for trial in trials if belongs(trial)], metric)
+    rows = make_frame([trial for trial in trials if belongs(trial)], metric)
     return {
         (row.case, row.run, row.number): float(row.value) for row in rows if row.value is not None
     }
 
 
-def _without(
+def _exclude(
     values: Mapping[_Pairing, float], excluded: Container[_Pairing]
 ) -> dict[_Pairing, float]:
     return {pairing: value for pairing, value in values.items() if pairing not in excluded}
@@ -154,11 +164,11 @@ def _without(
 
 def _repeats(arms: Iterable[Mapping[_Pairing, float]]) -> bool:
     """Tell whether there are repetitions, and none differs."""
-    groups = [runs for arm in arms for runs in _by_task(arm, float).values()]
+    groups = [runs for arm in arms for runs in _group_by_task(arm, float).values()]
     return any(len(runs) > 1 for runs in groups) and all(len(set(runs)) == 1 for runs in groups)
 
 
-def _by_task(
+def _group_by_task(
     values: Mapping[_Pairing, float], scale: Callable[[float], float]
 ) -> dict[str, list[float]]:
     by_task: dict[str, list[float]] = defaultdict(list)
@@ -167,13 +177,15 @@ def _by_task(
     return by_task
 
 
-def _findable(
+def _compute_findable(
     sd: float | None, size: tuple[float, int], write: Callable[[float], float]
 ) -> Range | None:
     tasks, runs = size
-    difference = None if sd is None else detectable(difference_sd(sd, runs), tasks)
-    return None if difference is None else _range((-difference, difference), write)
+    difference = None if sd is None else compute_detectable(compute_difference_sd(sd, runs), tasks)
+    return None if difference is None else _make_range((-difference, difference), write)
 
 
-def _range(values: Sequence[float] | None, write: Callable[[float], float] = float) -> Range | None:
+def _make_range(
+    values: Sequence[float] | None, write: Callable[[float], float] = float
+) -> Range | None:
     return None if values is None else Range(low=write(values[0]), high=write(values[1]))

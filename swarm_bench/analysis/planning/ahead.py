@@ -6,17 +6,17 @@ from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.pairs import SUCCESS
 from swarm_bench.analysis.planning.chances import Bar, Truth
 from swarm_bench.analysis.planning.spreads import (
+    COST_SPREADS,
     EQUAL,
-    SPENT,
     Earlier,
     QualitySpread,
     Spreads,
-    assumed_quality,
-    spreads_of,
+    assume_quality,
+    read_spreads,
 )
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import cases_of
+from swarm_bench.analysis.statistics.pairing import make_cases
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.session.experiment import Experiment
 
@@ -40,19 +40,21 @@ class Outlook:
         return Bar(
             margin=self.experiment.margin,
             quality_margin=self.experiment.quality_margin,
-            level=ALPHA / len(compared_in(self.experiment)),
+            level=ALPHA / len(list_compared(self.experiment)),
             at_every_look=self.experiment.until_clear,
         )
 
     @property
     def qualities(self) -> tuple[QualitySpread, ...]:
         """Say how answers may differ."""
-        shown = self.spreads.quality
-        return (EQUAL, assumed_quality(self.runs)) if shown is None else (shown,)
+        measured_quality = self.spreads.quality
+        return (
+            (EQUAL, assume_quality(self.runs)) if measured_quality is None else (measured_quality,)
+        )
 
-    def truths(self, quality: QualitySpread) -> list[Truth]:
+    def list_truths(self, quality: QualitySpread) -> list[Truth]:
         """Return what may be so: with quiet runs and with noisy ones, where that is not known."""
-        spent = self.spreads.spent
+        cost_spread = self.spreads.cost
         return [
             Truth(
                 saving=self.saving,
@@ -60,11 +62,11 @@ class Outlook:
                 quality_spread=quality.spread,
                 differing=quality.differing,
             )
-            for spread in (SPENT if spent is None else (spent,))
+            for spread in (COST_SPREADS if cost_spread is None else (cost_spread,))
         ]
 
 
-def looked_ahead(
+def look_ahead(
     experiment: Experiment,
     earlier: Earlier | None,
     metrics: Metrics,
@@ -74,46 +76,46 @@ def looked_ahead(
 ) -> Outlook | None:
     """Collect what is known beforehand; `None` where nothing is compared, or no verdict is given:
     by fixed rules without keys."""
-    tasks, quality = asked(experiment), _quality(experiment)
+    tasks, quality = count_independent(experiment), _find_quality(experiment)
     no_verdict = fixed_rules and quality == SUCCESS
-    if not compared_in(experiment) or experiment.design.mode_twice or no_verdict:
+    if not list_compared(experiment) or experiment.design.mode_twice or no_verdict:
         return None
-    noise = noise_of(experiment, earlier, metrics)
+    noise = read_noise(experiment, earlier, metrics)
     runs = max(1, experiment.runs * experiment.trials_per_mode // tasks.cases)
     return Outlook(
         experiment=experiment,
         tasks=tasks,
         # Those of fixed rules are equal, so more of them show no more.
         runs=1 if fixed_rules else runs,
-        spreads=Spreads() if fixed_rules and _of_one_mode(earlier) else noise,
+        spreads=Spreads() if fixed_rules and _is_of_one_mode(earlier) else noise,
         quality=quality,
         saving=saving,
     )
 
 
-def compared_in(experiment: Experiment) -> list[str]:
+def list_compared(experiment: Experiment) -> list[str]:
     """Name the modes of which there are hypotheses."""
     return [mode.name for mode in experiment.modes[1:] if not mode.control_of]
 
 
-def _of_one_mode(earlier: Earlier | None) -> bool:
+def _is_of_one_mode(earlier: Earlier | None) -> bool:
     """Tell whether no difference between modes can be seen in it."""
     return earlier is not None and earlier.data.experiment.design.mode_twice
 
 
-def noise_of(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:
+def read_noise(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:
     """Return what an earlier session shows of the noise."""
-    return spreads_of(earlier, metrics, experiment.primary, _quality(experiment))
+    return read_spreads(earlier, metrics, experiment.primary, _find_quality(experiment))
 
 
-def _quality(experiment: Experiment) -> str:
+def _find_quality(experiment: Experiment) -> str:
     """Return the key of the quality, as far as it can be told before."""
     if experiment.quality:
         return experiment.quality
     return RECALL if any(task.key for task in experiment.tasks) else SUCCESS
 
 
-def asked(experiment: Experiment) -> Effect:
+def count_independent(experiment: Experiment) -> Effect:
     """Return the tasks that agents get, as an effect of which nothing is known but its size."""
     tasks = experiment.tasks[: experiment.tasks_asked]
-    return cases_of(tasks, experiment.repository.clean_commit).size
+    return make_cases(tasks, experiment.repository.clean_commit).size

@@ -11,28 +11,28 @@ from swarm_bench.analysis.planning.chances import (
     QUALITY_HELP,
     Bar,
     Truth,
-    changes,
-    qualities,
-    too_few,
+    are_too_few,
+    classify_changes,
+    classify_qualities,
 )
-from swarm_bench.analysis.statistics.formulas import difference_sd
-from swarm_bench.analysis.statistics.looks import half_width
+from swarm_bench.analysis.statistics.formulas import compute_difference_sd
+from swarm_bench.analysis.statistics.looks import compute_half_width
 from swarm_bench.analysis.statistics.rule import (
     FEWEST,
     OPEN,
     Change,
     Quality,
     Verdict,
-    verdict,
+    find_verdict,
 )
 
 if TYPE_CHECKING:
     from numpy import bool_, float64
     from numpy.typing import NDArray
 
-_DRAWN = 2_000
+_SESSIONS = 2_000
 _NAMES = list(Verdict)
-_TABLE = [[_NAMES.index(verdict(cost, quality)) for cost in Change] for quality in Quality]
+_TABLE = [[_NAMES.index(find_verdict(cost, quality)) for cost in Change] for quality in Quality]
 """The rule, by number."""
 
 
@@ -43,7 +43,7 @@ class Ending:
     verdicts: Mapping[Verdict, float]
     """The chance of each, when it ends or when all tasks are used up."""
     median: float
-    most: float
+    long_end: float
     """Of nine in ten sessions."""
 
     @property
@@ -52,39 +52,48 @@ class Ending:
         return sum(chance for name, chance in self.verdicts.items() if name not in OPEN)
 
 
-def endings(truth: Truth, independent: float, looks: Sequence[float], bar: Bar) -> Ending:
+def compute_endings(
+    truth: Truth, independent: float, look_shares: Sequence[float], bar: Bar
+) -> Ending:
     """Draw sessions of so many independent tasks, looked at when there are these shares of them."""
     import numpy as np
 
     tasks = int(independent)
     rng = np.random.default_rng(tasks)
-    sd = math.hypot(HELP, difference_sd(truth.spread, 1))
-    spent = _sums(rng.normal(math.log1p(-truth.saving), sd, (_DRAWN, tasks)))
-    differences = rng.normal(0.0, 1.0, (_DRAWN, tasks)) * _spread(truth)
-    recall = _sums(differences * (rng.random((_DRAWN, tasks)) < truth.differing))
-    ended, reached = np.ones(_DRAWN), np.full(_DRAWN, _NAMES.index(Verdict.INCONCLUSIVE))
-    runs_on = np.full(_DRAWN, True)
-    for share in looks:
+    sd = math.hypot(HELP, compute_difference_sd(truth.spread, 1))
+    cost_sums = _add_up(rng.normal(math.log1p(-truth.saving), sd, (_SESSIONS, tasks)))
+    differences = rng.normal(0.0, 1.0, (_SESSIONS, tasks)) * _compute_spread(truth)
+    recall = _add_up(differences * (rng.random((_SESSIONS, tasks)) < truth.differing))
+    end_shares, verdict_numbers = (
+        np.ones(_SESSIONS),
+        np.full(_SESSIONS, _NAMES.index(Verdict.INCONCLUSIVE)),
+    )
+    runs_on = np.full(_SESSIONS, True)
+    for share in look_shares:
         cases = int(share * tasks + 1e-9)
         if cases < FEWEST:
             continue
-        cost = changes(_Looked(cases, *(sums[:, cases - 1] for sums in spent)), bar)
-        quality = qualities(_Looked(cases, *(sums[:, cases - 1] for sums in recall)), bar)
+        cost = classify_changes(
+            _LookedSessions(cases, *(sums[:, cases - 1] for sums in cost_sums)), bar
+        )
+        quality = classify_qualities(
+            _LookedSessions(cases, *(sums[:, cases - 1] for sums in recall)), bar
+        )
         now = np.array(_TABLE)[quality, cost]
-        reached = np.where(runs_on, now, reached)
+        verdict_numbers = np.where(runs_on, now, verdict_numbers)
         stops = runs_on & ~np.isin(now, [_NAMES.index(name) for name in OPEN])
-        ended[stops] = share
+        end_shares[stops] = share
         runs_on &= ~stops
-    counts = np.bincount(reached, minlength=len(_NAMES)) / _DRAWN
-    median, most = np.quantile(ended, [0.5, 0.9], method="higher")
+    counts = np.bincount(verdict_numbers, minlength=len(_NAMES)) / _SESSIONS
+    median, long_end = np.quantile(end_shares, [0.5, 0.9], method="higher")
     return Ending(
         verdicts=dict(zip(_NAMES, counts.tolist(), strict=True)),
         median=float(median),
-        most=float(most),
+        long_end=float(long_end),
     )
 
 
-def _spread(truth: Truth) -> float:
+def _compute_spread(truth: Truth) -> float:
     """Return the standard deviation of the differences in what is found, where there are any."""
     if not truth.differing:
         return 0.0
@@ -93,7 +102,7 @@ def _spread(truth: Truth) -> float:
     )
 
 
-def _sums(
+def _add_up(
     values: "NDArray[float64]",
 ) -> "tuple[NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]]":
     """Add up task by task the values, their squares, losses, and what differs at all."""
@@ -105,7 +114,7 @@ def _sums(
     )
 
 
-class _Looked:
+class _LookedSessions:
     """What sessions show of one metric at a look."""
 
     def __init__(
@@ -128,10 +137,12 @@ class _Looked:
         """Compute the interval of each session that holds at every look."""
         import numpy as np
 
-        width = half_width(1.0, self._cases, 1 - confidence)
-        half = width * self._deviations if math.isfinite(width) else np.full_like(self.means, width)
-        return self.means - half, self.means + half
+        width = compute_half_width(1.0, self._cases, 1 - confidence)
+        deviation = (
+            width * self._deviations if math.isfinite(width) else np.full_like(self.means, width)
+        )
+        return self.means - deviation, self.means + deviation
 
     def few_differ(self, margin: float) -> "NDArray[bool_]":
         """Tell of each session whether too few tasks differ in it, as the rule does."""
-        return too_few(self._cases, self._losses, self._differing, margin, at_every_look=True)
+        return are_too_few(self._cases, self._losses, self._differing, margin, at_every_look=True)

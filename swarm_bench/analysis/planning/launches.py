@@ -22,38 +22,40 @@ class Launches:
     """Paths of canopy's programs that run."""
     dotenv: Sequence[str] = ()
     """Names of the variables that come from `.env`."""
-    withheld: Sequence[str] = ()
+    unapproved: Sequence[str] = ()
     """What nobody vouched for, a clause each."""
     paid: bool | None = False
     """Whether the agent's provider charges for it; `None` where that cannot be told."""
 
 
-def command_entries(launches: Launches) -> Iterator[Entry]:
+def list_commands(launches: Launches) -> Iterator[Entry]:
     """Yield command lines, and the names of variables."""
-    yield from _listed("Command", [shlex.join(launches.agent)] if launches.agent else [])
-    yield from _listed("Gets", [", ".join(launches.variables)] if launches.variables else [])
-    yield from _listed("Canopy", [f"{name}: {path}" for name, path in launches.programs.items()])
+    yield from _make_entries("Command", [shlex.join(launches.agent)] if launches.agent else [])
+    yield from _make_entries("Gets", [", ".join(launches.variables)] if launches.variables else [])
+    yield from _make_entries(
+        "Canopy", [f"{name}: {path}" for name, path in launches.programs.items()]
+    )
 
 
-def origin_entries(experiment: Experiment, launches: Launches) -> Iterator[Entry]:
+def list_origins(experiment: Experiment, launches: Launches) -> Iterator[Entry]:
     """Name the source of each setting that is no default, and what waits for trust."""
     settings = [
-        f"{name.replace('_', '-')} = {_value(setting)} "
+        f"{name.replace('_', '-')} = {_format_value(setting)} "
         f"({_PLACES.get(setting.source, setting.source)})"
         for name, setting in experiment.settings.items()
         if setting.source != "default" and name not in ("plan", "resume")
     ]
-    yield from _listed("Set by", [*settings, *(f"{name} (.env)" for name in launches.dotenv)])
-    if launches.withheld:
-        untrusted = (*launches.withheld, "nothing of this was started; add --trust to run it")
+    yield from _make_entries("Set by", [*settings, *(f"{name} (.env)" for name in launches.dotenv)])
+    if launches.unapproved:
+        untrusted = (*launches.unapproved, "nothing of this was started; add --trust to run it")
         yield Entry(label="Untrusted", texts=untrusted)
 
 
-def _listed(label: str, texts: Sequence[str]) -> Iterator[Entry]:
+def _make_entries(label: str, texts: Sequence[str]) -> Iterator[Entry]:
     if texts:
         yield Entry(label=label, texts=tuple(texts))
 
 
-def _value(setting: Setting) -> str:
+def _format_value(setting: Setting) -> str:
     value = setting.value
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

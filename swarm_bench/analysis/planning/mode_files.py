@@ -10,19 +10,21 @@ from swarm_bench.retrieval.modes.mode import drop_secrets
 from swarm_bench.retrieval.modes.started import list_own_probes, write_server_lines
 
 
-def mode_entries(experiment: Experiment) -> Iterator[Entry]:
+def list_mode_entries(experiment: Experiment) -> Iterator[Entry]:
     """Yield an entry for each mode that asks for something, with what it asks for."""
     for mode in map(drop_secrets, experiment.modes):
-        asked = [Entry(label=label, texts=(text,)) for label, text in _asked(experiment, mode)]
-        if asked:
-            yield Entry(label="Mode", texts=(mode.name,), parts=tuple(asked))
+        parts = [
+            Entry(label=label, texts=(text,)) for label, text in _list_requests(experiment, mode)
+        ]
+        if parts:
+            yield Entry(label="Mode", texts=(mode.name,), parts=tuple(parts))
 
 
-def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
+def _list_requests(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
     for name, line in write_server_lines(mode).items():
         yield f"server {name}", line
     if mode.prepare is not None:
-        yield "prepare", _preparation(experiment, mode)
+        yield "prepare", _describe_preparation(experiment, mode)
     if mode.start_seconds != START_SECONDS:
         yield "start", f"its servers may take {mode.start_seconds:g} s"
     if mode.warm_up is not None:
@@ -40,12 +42,12 @@ def _asked(experiment: Experiment, mode: Mode) -> Iterator[tuple[str, str]]:
         yield "keeps", f"{', '.join(mode.keep)} between runs"
 
 
-def _preparation(experiment: Experiment, mode: Mode) -> str:
+def _describe_preparation(experiment: Experiment, mode: Mode) -> str:
     step = mode.prepare
     if step is None:
         return ""
-    what = shlex.join(step.command) if step.command else f"the tool {step.tool}"
+    command = shlex.join(step.command) if step.command else f"the tool {step.tool}"
     if not experiment.prepares(mode):
-        return f"{what}, not in this session (--index cold): the tool indexes by itself"
-    where = "the first clone, copied into the others" if step.copyable else "each clone"
-    return f"{what}, in {where}, at most {experiment.limits.index_timeout:g} s"
+        return f"{command}, not in this session (--index cold): the tool indexes by itself"
+    phrase = "the first clone, copied into the others" if step.copyable else "each clone"
+    return f"{command}, in {phrase}, at most {experiment.limits.index_timeout:g} s"

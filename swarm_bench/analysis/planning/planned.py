@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swarm_bench.analysis.planning.launches import Launches, command_entries, origin_entries
-from swarm_bench.analysis.planning.mode_files import mode_entries
-from swarm_bench.analysis.planning.workspaces import Workspaces, workspace_entries
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.planning.launches import Launches, list_commands, list_origins
+from swarm_bench.analysis.planning.mode_files import list_mode_entries
+from swarm_bench.analysis.planning.workspaces import Workspaces, describe_workspaces
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.experiment import Experiment, Repository
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
-SHOWN = 60
+MAX_TRIALS = 60
 """Trials that a plan lists; a longer one says how many more there are."""
 FEW = 5
 """Names of what is left out that the sentences on it have."""
@@ -21,7 +21,7 @@ PlanRow = tuple[int, str, int, str, bool]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planned:
+class PlannedSession:
     """A session before it runs."""
 
     experiment: Experiment
@@ -42,81 +42,84 @@ class Planned:
         return sum(not row[4] for row in self.rows)
 
 
-def describe(planned: Planned, title: str = "") -> Plan:
+def describe_plan(planned: PlannedSession, title: str = "") -> Plan:
     """Describe the trials in the order they run, the services, and an upper bound of the time."""
     rows = planned.rows
     cells = tuple(
         (str(run), mode, str(agent), task, "yes" if done else "no")
-        for run, mode, agent, task, done in rows[:SHOWN]
+        for run, mode, agent, task, done in rows[:MAX_TRIALS]
     )
     headers = ("Run", "Mode", "Agent", "Task", "Done")
     return Plan(
         title=title,
-        entries=tuple(_entries(planned)),
+        entries=tuple(_list_entries(planned)),
         trials=Grid(headers=headers, labels=len(headers), rows=cells),
-        omitted=f"and {len(rows) - SHOWN} more in the same way" if len(rows) > SHOWN else "",
+        omitted=f"and {len(rows) - MAX_TRIALS} more in the same way"
+        if len(rows) > MAX_TRIALS
+        else "",
     )
 
 
-def _entries(planned: Planned) -> Iterator[Entry]:
+def _list_entries(planned: PlannedSession) -> Iterator[Entry]:
     experiment, launches = planned.experiment, planned.launches
-    yield from cost_entries(planned, planned.remaining)
+    yield from describe_cost(planned, planned.remaining)
     yield from planned.outlook
-    yield from _repository(experiment.repository)
-    yield entry("Agent", f"{experiment.agent.name} {experiment.agent.version or ''}")
-    yield entry("Model", experiment.model_label)
-    yield from (entry("Warning", warning) for warning in planned.warnings)
-    yield from _options(experiment)
-    yield from command_entries(launches)
-    yield from _trials(planned)
-    yield from workspace_entries(experiment, planned.workspaces)
-    yield from _controls(experiment)
-    yield from _overhead(experiment)
+    yield from _describe_repository(experiment.repository)
+    yield make_entry("Agent", f"{experiment.agent.name} {experiment.agent.version or ''}")
+    yield make_entry("Model", experiment.model_label)
+    yield from (make_entry("Warning", warning) for warning in planned.warnings)
+    yield from _describe_options(experiment)
+    yield from list_commands(launches)
+    yield from _describe_trials(planned)
+    yield from describe_workspaces(experiment, planned.workspaces)
+    yield from _describe_controls(experiment)
+    yield from _describe_overhead(experiment)
     started = sorted({name for mode in experiment.modes for name in mode.services})
-    yield entry("Services", experiment.service_url or ", ".join(started) or "none")
-    yield from mode_entries(experiment)
-    yield entry("Seed", str(experiment.seed))
-    yield entry(
-        "Time", f"at most {hours(planned.longest)}, if every agent and index takes all it may"
+    yield make_entry("Services", experiment.service_url or ", ".join(started) or "none")
+    yield from list_mode_entries(experiment)
+    yield make_entry("Seed", str(experiment.seed))
+    yield make_entry(
+        "Time",
+        f"at most {format_hours(planned.longest)}, if every agent and index takes all it may",
     )
-    yield from origin_entries(experiment, launches)
+    yield from list_origins(experiment, launches)
 
 
-def _repository(repository: Repository) -> Iterator[Entry]:
+def _describe_repository(repository: Repository) -> Iterator[Entry]:
     """Yield all names of what is omitted, where the sentences do not have them."""
-    size = f"{amount(repository.files, 'file')}, {_size(repository.bytes)}"
-    yield entry("Repository", f"{repository.path} ({size}{_commit(repository)})")
-    yield from (entry("Left out", sentence) for sentence in sentences_on(repository))
+    size = f"{quantify(repository.files, 'file')}, {_format_size(repository.bytes)}"
+    yield make_entry("Repository", f"{repository.path} ({size}{_describe_commit(repository)})")
+    yield from (make_entry("Left out", sentence) for sentence in sentences_on(repository))
     if len(repository.omitted) > FEW:
-        yield entry("", *repository.omitted)
+        yield make_entry("", *repository.omitted)
     if len(repository.answers or ()) > FEW:
-        yield entry("", *(repository.answers or ()))
+        yield make_entry("", *(repository.answers or ()))
 
 
-def _size(number: int) -> str:
-    return amount(number, "byte") if number < 1e6 else f"{number / 1e6:,.1f} MB"
+def _format_size(number: int) -> str:
+    return quantify(number, "byte") if number < 1e6 else f"{number / 1e6:,.1f} MB"
 
 
-def _trials(planned: Planned) -> Iterator[Entry]:
+def _describe_trials(planned: PlannedSession) -> Iterator[Entry]:
     experiment, remaining = planned.experiment, planned.remaining
     limits = experiment.limits
     may_end = experiment.until_clear and remaining and not experiment.replayed
     fewer = ", fewer where the verdict stands before" if may_end else ""
-    yield entry("Trials", f"{remaining} to run{fewer}, {len(planned.rows) - remaining} done")
-    yield entry(
+    yield make_entry("Trials", f"{remaining} to run{fewer}, {len(planned.rows) - remaining} done")
+    yield make_entry(
         "Agents",
         f"{experiment.trials_per_mode} per mode and run, at most {experiment.at_once} at the "
-        f"same time{_shared(experiment)}",
+        f"same time{_describe_sharing(experiment)}",
     )
-    yield entry("Blocks", _blocks(experiment))
-    asked, there = experiment.tasks_asked, len(experiment.tasks)
-    yield entry("Tasks", f"{experiment.suite}, {asked} of {there}")
+    yield make_entry("Blocks", _describe_blocks(experiment))
+    asked_tasks, all_tasks = experiment.tasks_asked, len(experiment.tasks)
+    yield make_entry("Tasks", f"{experiment.suite}, {asked_tasks} of {all_tasks}")
     if experiment.made:
-        yield entry("Tasks made", experiment.made)
-    yield entry("Budget", f"{limits.max_turns} turns and {limits.timeout:g} s per agent")
+        yield make_entry("Tasks made", experiment.made)
+    yield make_entry("Budget", f"{limits.max_turns} turns and {limits.timeout:g} s per agent")
 
 
-def cost_entries(planned: Planned, trials: int) -> Iterator[Entry]:
+def describe_cost(planned: PlannedSession, trials: int) -> Iterator[Entry]:
     """Say how many trials of its agent are paid for, if any is."""
     paid = planned.launches.paid
     if paid is False or not trials:
@@ -125,44 +128,44 @@ def cost_entries(planned: Planned, trials: int) -> Iterator[Entry]:
     text = f"{trials} paid {noun} of {planned.experiment.agent.name}"
     if paid is None:
         text = f"{trials} {noun} of {planned.experiment.agent.name}, which may be paid for"
-    yield entry("Cost", text)
+    yield make_entry("Cost", text)
 
 
-def _controls(experiment: Experiment) -> Iterator[Entry]:
+def _describe_controls(experiment: Experiment) -> Iterator[Entry]:
     """Say what each arm of `--controls` adds to the price."""
-    each, runs = experiment.trials_per_mode, experiment.runs
-    trials = "trial" if each == 1 else "trials"
+    trial_count, runs = experiment.trials_per_mode, experiment.runs
+    trials = "trial" if trial_count == 1 else "trials"
     texts = tuple(
-        f"{mode.name} ({mode.control_kind}, of {', '.join(mode.control_of)}) adds {each} {trials} "
-        f"per run, {each * runs} in all"
+        f"{mode.name} ({mode.control_kind}, of {', '.join(mode.control_of)}) adds {trial_count} "
+        f"{trials} per run, {trial_count * runs} in all"
         for mode in experiment.modes
         if mode.control_of
     )
     if texts:
-        yield entry("Controls", *texts)
+        yield make_entry("Controls", *texts)
 
 
-def _overhead(experiment: Experiment) -> Iterator[Entry]:
+def _describe_overhead(experiment: Experiment) -> Iterator[Entry]:
     if experiment.replayed is None:
         text = "one short request per mode beside the trials, if the agent reports tokens"
-        yield entry("Overhead", text)
+        yield make_entry("Overhead", text)
 
 
-def _shared(experiment: Experiment) -> str:
+def _describe_sharing(experiment: Experiment) -> str:
     size = experiment.swarm_size
     return f", {size} in a workspace" if size else ""
 
 
-def _blocks(experiment: Experiment) -> str:
+def _describe_blocks(experiment: Experiment) -> str:
     sizes = sorted({len(block) for block in experiment.agents_of_blocks})
-    several = f"{sizes[0]} to {sizes[-1]} tasks"
-    tasks = several if len(sizes) > 1 else amount(sizes[0], "task")
+    range_text = f"{sizes[0]} to {sizes[-1]} tasks"
+    tasks = range_text if len(sizes) > 1 else quantify(sizes[0], "task")
     number = len(experiment.agents_of_blocks)
     turns = "every mode takes its turn in each" if experiment.blocks else "in one order for a run"
     return f"{number} per run, of {tasks}; {turns}"
 
 
-def _options(experiment: Experiment) -> Iterator[Entry]:
+def _describe_options(experiment: Experiment) -> Iterator[Entry]:
     options = {
         "Arguments": " ".join(experiment.agent_args),
         "Variables": ", ".join(experiment.agent_env),
@@ -170,19 +173,19 @@ def _options(experiment: Experiment) -> Iterator[Entry]:
         "Faults": ", ".join(experiment.faults),
         "Index": "warm: built before the agents start" if experiment.index == "warm" else "",
     }
-    yield from (entry(label, text) for label, text in options.items() if text)
+    yield from (make_entry(label, text) for label, text in options.items() if text)
 
 
-def _commit(repository: Repository) -> str:
+def _describe_commit(repository: Repository) -> str:
     return f", commit {repository.commit[:12]}" if repository.commit else ", a plain folder"
 
 
-def hours(seconds: float) -> str:
+def format_hours(seconds: float) -> str:
     """Write `1 h 5 min`."""
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
-def entry(label: str, *texts: str) -> Entry:
+def make_entry(label: str, *texts: str) -> Entry:
     """Make an entry of lines."""
     return Entry(label=label, texts=texts)

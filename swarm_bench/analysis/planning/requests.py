@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.planning.planned import SHOWN, entry, hours
-from swarm_bench.analysis.planning.spending import Span, sum_of, written_span
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.planning.planned import MAX_TRIALS, format_hours, make_entry
+from swarm_bench.analysis.planning.spending import Span, add_spans, format_span
+from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.cases import CaseExperiment, CaseTrial
@@ -22,18 +22,18 @@ class Expected:
     """0 for what is asked nowhere, such as `copy`; `None` of an agent program."""
     sent: Span | None = None
     """Tokens."""
-    written: Span | None = None
+    received: Span | None = None
     """Tokens."""
     seconds: Span | None = None
     """As if one request were made at a time."""
     dollars: Span | None = None
-    measured: str | None = None
+    source: str | None = None
     """The session that shows what its answers take; `None` for assumptions."""
     unpriced: str = ""
     """Why nobody knows the dollars, as a clause."""
 
 
-def describe(
+def describe_requests(
     experiment: CaseExperiment,
     trials: Sequence[CaseTrial],
     finished: Collection[str | None],
@@ -51,90 +51,110 @@ def describe(
     return Plan(
         title="",
         entries=(
-            *_entries(experiment, len(rows) - done, done),
-            *(_of_models(experiment, expected) if expected else ()),
-            *(entry("Note", note) for note in notes),
+            *_list_entries(experiment, len(rows) - done, done),
+            *(_describe_models(experiment, expected) if expected else ()),
+            *(make_entry("Note", note) for note in notes),
         ),
-        trials=Grid(headers=headers, labels=len(headers), rows=rows[:SHOWN]),
-        omitted=f"and {len(rows) - SHOWN:,} more in the same way" if len(rows) > SHOWN else "",
+        trials=Grid(headers=headers, labels=len(headers), rows=rows[:MAX_TRIALS]),
+        omitted=f"and {len(rows) - MAX_TRIALS:,} more in the same way"
+        if len(rows) > MAX_TRIALS
+        else "",
     )
 
 
-def _entries(experiment: CaseExperiment, remaining: int, done: int) -> Iterator[Entry]:
-    yield entry("Benchmark", f"{experiment.benchmark}, version {experiment.benchmark_version}")
+def _list_entries(experiment: CaseExperiment, remaining: int, done: int) -> Iterator[Entry]:
+    yield make_entry("Benchmark", f"{experiment.benchmark}, version {experiment.benchmark_version}")
     if isinstance(experiment, ModelExperiment):
-        yield entry("Data set", f"{experiment.data.name}, {amount(experiment.data.rows, 'row')}")
+        yield make_entry(
+            "Data set", f"{experiment.data.name}, {quantify(experiment.data.rows, 'row')}"
+        )
     sizes = [
-        amount(len(experiment.cases), "case"),
-        amount(len(experiment.arms), "arm"),
-        amount(experiment.runs, "run"),
+        quantify(len(experiment.cases), "case"),
+        quantify(len(experiment.arms), "arm"),
+        quantify(experiment.runs, "run"),
     ]
-    whole = len(experiment.cases) * len(experiment.arms) * experiment.runs
-    once = "" if remaining + done == whole else ", but one of an arm that always answers alike"
-    yield entry("Trials", f"{remaining:,} to run ({' × '.join(sizes)}{once}), {done:,} done")
-    yield entry("Arms", listed(experiment.arms))
+    all_trials = len(experiment.cases) * len(experiment.arms) * experiment.runs
+    once = "" if remaining + done == all_trials else ", but one of an arm that always answers alike"
+    yield make_entry("Trials", f"{remaining:,} to run ({' × '.join(sizes)}{once}), {done:,} done")
+    yield make_entry("Arms", list_few(experiment.arms))
 
 
-def _of_models(experiment: CaseExperiment, expected: Sequence[Expected]) -> Iterator[Entry]:
+def _describe_models(experiment: CaseExperiment, expected: Sequence[Expected]) -> Iterator[Entry]:
     assert isinstance(experiment, ModelExperiment)
-    asked = [it for it in expected if it.requests != 0 and it.trials]
-    yield Entry(label="Requests", texts=tuple(map(_requests, expected)))
-    if not asked:
-        yield entry("Expected", "no tokens, no dollars, and a few minutes at most")
+    requesting = [estimate for estimate in expected if estimate.requests != 0 and estimate.trials]
+    yield Entry(label="Requests", texts=tuple(map(_describe_requests, expected)))
+    if not requesting:
+        yield make_entry("Expected", "no tokens, no dollars, and a few minutes at most")
         return
-    yield Entry(label="Tokens", texts=tuple(map(_tokens, asked)))
-    yield Entry(label="Time", texts=tuple(_time(experiment, asked)))
-    yield Entry(label="Cost", texts=tuple(_cost(asked)))
+    yield Entry(label="Tokens", texts=tuple(map(_describe_tokens, requesting)))
+    yield Entry(label="Time", texts=tuple(_describe_time(experiment, requesting)))
+    yield Entry(label="Cost", texts=tuple(_describe_cost(requesting)))
 
 
-def _requests(it: Expected) -> str:
-    trials = amount(it.trials, "trial")
-    if it.requests is None:
-        return f"{it.model}: {trials}, each with as many requests as the agent program makes"
-    if it.requests == 0:
-        return f"{it.model}: none for its {trials}: no server is asked"
-    return f"{it.model}: {it.requests:,}, one for each trial; more where one has to be repeated"
+def _describe_requests(estimate: Expected) -> str:
+    trials = quantify(estimate.trials, "trial")
+    if estimate.requests is None:
+        return f"{estimate.model}: {trials}, each with as many requests as the agent program makes"
+    if estimate.requests == 0:
+        return f"{estimate.model}: none for its {trials}: no server is asked"
+    return (
+        f"{estimate.model}: {estimate.requests:,}, one for each trial; more where one has to be "
+        f"repeated"
+    )
 
 
-def _tokens(it: Expected) -> str:
-    sent = "sent: not known" if it.sent is None else f"{written_span(it.sent, '{:,.0f}')} sent"
-    written = "written: not known"
-    if it.written is not None:
-        limit = "" if it.measured else ", by how long an answer may be"
-        written = f"{written_span(it.written, '{:,.0f}')} written{limit}"
-    return f"{it.model}: {sent}, {written}" + (f" ({_basis(it)})" if it.sent else "")
+def _describe_tokens(estimate: Expected) -> str:
+    sent = (
+        "sent: not known"
+        if estimate.sent is None
+        else f"{format_span(estimate.sent, '{:,.0f}')} sent"
+    )
+    received = "written: not known"
+    if estimate.received is not None:
+        limit = "" if estimate.source else ", by how long an answer may be"
+        received = f"{format_span(estimate.received, '{:,.0f}')} written{limit}"
+    return f"{estimate.model}: {sent}, {received}" + (
+        f" ({_describe_basis(estimate)})" if estimate.sent else ""
+    )
 
 
-def _basis(it: Expected) -> str:
-    return f"as in {it.measured}" if it.measured else "by the prompts, 4 bytes to a token"
+def _describe_basis(estimate: Expected) -> str:
+    return f"as in {estimate.source}" if estimate.source else "by the prompts, 4 bytes to a token"
 
 
-def _time(experiment: ModelExperiment, asked: Sequence[Expected]) -> Iterator[str]:
-    at_once, spans = experiment.requests_at_once, [it.seconds for it in asked if it.seconds]
-    unknown = [it for it in asked if it.seconds is None]
+def _describe_time(experiment: ModelExperiment, requesting: Sequence[Expected]) -> Iterator[str]:
+    at_once, spans = (
+        experiment.requests_at_once,
+        [estimate.seconds for estimate in requesting if estimate.seconds],
+    )
+    unknown = [estimate for estimate in requesting if estimate.seconds is None]
     if spans:
-        low, high = (max(1, seconds / at_once / 60) for seconds in sum_of(spans))
-        minutes = written_span((low, high), "{:,.0f}")
-        sources = {it.measured for it in asked if it.seconds and it.measured}
+        low, high = (max(1, seconds / at_once / 60) for seconds in add_spans(spans))
+        minutes = format_span((low, high), "{:,.0f}")
+        sources = {
+            estimate.source for estimate in requesting if estimate.seconds and estimate.source
+        }
         yield f"about {minutes} min ({at_once} at once, as in {', '.join(sorted(sources))})"
     if unknown:
-        limit = sum(-(-it.trials // at_once) for it in unknown) * experiment.request_timeout
-        names = listed([it.model for it in unknown])
+        limit = (
+            sum(-(-estimate.trials // at_once) for estimate in unknown) * experiment.request_timeout
+        )
+        names = list_few([estimate.model for estimate in unknown])
         yield (
             f"{names}: not known, as no earlier session of the benchmark below results/ shows it; "
-            f"at most {hours(limit)}, if every request takes the {experiment.request_timeout:g} s "
-            "of --timeout"
+            f"at most {format_hours(limit)}, if every request takes the "
+            f"{experiment.request_timeout:g} s of --timeout"
         )
 
 
-def _cost(asked: Sequence[Expected]) -> Iterator[str]:
+def _describe_cost(requesting: Sequence[Expected]) -> Iterator[str]:
     """Yield the sum only where each of its parts is known."""
-    spans = [it.dollars for it in asked if it.dollars is not None]
-    if len(spans) == len(asked) > 1:
-        yield f"{written_span(sum_of(spans), '${:,.2f}')} in all"
-    for it in asked:
-        if it.dollars is None:
-            yield f"{it.model}: not known, as {it.unpriced}"
+    spans = [estimate.dollars for estimate in requesting if estimate.dollars is not None]
+    if len(spans) == len(requesting) > 1:
+        yield f"{format_span(add_spans(spans), '${:,.2f}')} in all"
+    for estimate in requesting:
+        if estimate.dollars is None:
+            yield f"{estimate.model}: not known, as {estimate.unpriced}"
         else:
-            dollars = written_span(it.dollars, "${:,.2f}")
-            yield f"{it.model}: {dollars if it.dollars[1] else 'nobody is billed'}"
+            dollars = format_span(estimate.dollars, "${:,.2f}")
+            yield f"{estimate.model}: {dollars if estimate.dollars[1] else 'nobody is billed'}"

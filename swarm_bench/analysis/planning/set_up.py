@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.records import SwarmRecord
@@ -18,53 +18,55 @@ class SetUp:
     """What a session shows of it, in seconds by mode, for those of which it shows that."""
 
     folder: str
-    before: Mapping[str, float]
+    preparation: Mapping[str, float]
     """What a swarm took until its agents started."""
     trial: Mapping[str, float]
     """What its agents took for a task, as if one ran at a time."""
 
-    def share(self, mode: str, tasks: int, at_once: int) -> float:
+    def compute_share(self, mode: str, tasks: int, at_once: int) -> float:
         """Return which share of its time in a block of so many tasks setting up takes."""
-        before = self.before[mode]
-        return before / (before + tasks * self.trial[mode] / at_once)
+        seconds = self.preparation[mode]
+        return seconds / (seconds + tasks * self.trial[mode] / at_once)
 
-    def least(self, modes: Iterable[str], at_once: int) -> float:
+    def find_least(self, modes: Iterable[str], at_once: int) -> float:
         """Return how many tasks a block needs for setting up to take no more than its share in any
         of these modes."""
         needed = [
-            (1 / SHARE - 1) * self.before[mode] * at_once / self.trial[mode]
+            (1 / SHARE - 1) * self.preparation[mode] * at_once / self.trial[mode]
             for mode in modes
-            if mode in self.before
+            if mode in self.preparation
         ]
         return max(needed, default=0.0)
 
 
-def set_up_in(folder: str, experiment: Experiment, swarms: Sequence[SwarmRecord]) -> SetUp:
+def measure_set_up(folder: str, experiment: Experiment, swarms: Sequence[SwarmRecord]) -> SetUp:
     """Take the medians over the swarms of each mode."""
-    before: dict[str, float] = {}
+    preparation: dict[str, float] = {}
     trial: dict[str, float] = {}
     for mode in experiment.modes:
         of_mode = [swarm for swarm in swarms if swarm.mode == mode.name]
         indexes = _indexes_before(experiment, mode)
         times = [
-            (seconds, (whole - seconds) * min(experiment.concurrency, number) / number)
+            (seconds, (total_seconds - seconds) * min(experiment.concurrency, number) / number)
             for swarm in of_mode
             if (number := len(swarm.agents)) and not swarm.failure
-            if (seconds := _before(swarm, indexes=indexes)) is not None
-            if (whole := _whole(swarm)) > seconds
+            if (seconds := _add_seconds(swarm, indexes=indexes)) is not None
+            if (total_seconds := _count_seconds(swarm)) > seconds
         ]
         if times:
-            before[mode.name] = median(seconds for seconds, _ in times)
+            preparation[mode.name] = median(seconds for seconds, _ in times)
             trial[mode.name] = median(seconds for _, seconds in times)
-    return SetUp(folder=folder, before=before, trial=trial)
+    return SetUp(folder=folder, preparation=preparation, trial=trial)
 
 
-def set_up_entry(experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]) -> Entry:
+def describe_set_up(experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]) -> Entry:
     """Say what setting up costs; `swarms` are the modes of those that are still to run."""
-    return Entry(label="Set-up", texts=tuple(_texts(experiment, set_up, swarms)))
+    return Entry(label="Set-up", texts=tuple(_write_texts(experiment, set_up, swarms)))
 
 
-def _texts(experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]) -> Iterator[str]:
+def _write_texts(
+    experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]
+) -> Iterator[str]:
     if set_up is None:
         yield (
             "a fresh clone for each mode and block, its services and index: what that takes is not "
@@ -72,18 +74,18 @@ def _texts(experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]) 
             "it"
         )
         return
-    clones = amount(len(swarms), "fresh clone")
+    clones = quantify(len(swarms), "fresh clone")
     yield f"{clones} to make, with services and index; as in {set_up.folder}:"
     tasks, at_once = experiment.agents_per_swarm, experiment.at_once
     for mode in experiment.arms:
-        if mode not in set_up.before:
+        if mode not in set_up.preparation:
             yield f"{mode}: not known"
             continue
-        seconds, number = set_up.before[mode], swarms.count(mode)
-        share = set_up.share(mode, tasks, at_once)
+        seconds, number = set_up.preparation[mode], swarms.count(mode)
+        share = set_up.compute_share(mode, tasks, at_once)
         yield (
             f"{mode}: {number} × {seconds:.1f} s, {share * 100:.0f} % of its time in a block of "
-            f"{amount(tasks, 'task')}"
+            f"{quantify(tasks, 'task')}"
         )
 
 
@@ -93,7 +95,7 @@ def _indexes_before(experiment: Experiment, mode: Mode) -> bool:
     return bool(mode.services) or (experiment.prepares(mode) and not copied)
 
 
-def _before(swarm: SwarmRecord, *, indexes: bool) -> float | None:
+def _add_seconds(swarm: SwarmRecord, *, indexes: bool) -> float | None:
     """Add up what passed before its agents started; `None` where nobody knows."""
     if swarm.workspace_seconds is None:
         return None
@@ -102,7 +104,7 @@ def _before(swarm: SwarmRecord, *, indexes: bool) -> float | None:
     return sum(seconds for seconds in parts if seconds is not None)
 
 
-def _whole(swarm: SwarmRecord) -> float:
+def _count_seconds(swarm: SwarmRecord) -> float:
     """Return what the swarm took in all; 0 where nobody knows."""
     if swarm.started_at is None or swarm.ended_at is None:
         return 0.0

@@ -20,7 +20,7 @@ _OF_THE_MEAN = 2.0
 """Standard errors: nineteen in twenty means are within so many of theirs."""
 
 
-def around_mean(values: Sequence[float], number: int) -> Span | None:
+def estimate_span(values: Sequence[float], number: int) -> Span | None:
     """Return what so many others would come to, by the mean of these and its standard error."""
     if not values:
         return None
@@ -30,18 +30,18 @@ def around_mean(values: Sequence[float], number: int) -> Span | None:
     return max(low, 0.0) * number, high * number
 
 
-def sum_of(spans: Sequence[Span]) -> Span:
+def add_spans(spans: Sequence[Span]) -> Span:
     """Add up the ends."""
     return sum(low for low, _ in spans), sum(high for _, high in spans)
 
 
-def written_span(span: Span, style: str) -> str:
+def format_span(span: Span, style: str) -> str:
     """Write `$5.10 to $6.20`, or one figure where both ends are written alike."""
     low, high = (style.format(end) for end in span)
     return low if low == high else f"{low} to {high}"
 
 
-def expected(
+def describe_expected(
     experiment: Experiment,
     earlier: Earlier | None,
     rehearsal: Earlier | None,
@@ -51,56 +51,58 @@ def expected(
 ) -> Iterator[Entry]:
     """Say what the rest of the session would cost and take: `pending` are its trials by mode, and
     `rehearsal` stands in for an earlier session that shows no cost."""
-    times = _span(earlier, pending, lambda trial: trial.wall_seconds)
-    cost = _span(earlier, pending, lambda trial: trial.cost) if paid else None
+    times = _estimate_span(earlier, pending, lambda trial: trial.wall_seconds)
+    cost = _estimate_span(earlier, pending, lambda trial: trial.cost) if paid else None
     time = "time unknown"
     if times is not None:
         minutes = [max(1, math.ceil(end / experiment.at_once / 60)) for end in times]
-        time = f"about {written_span((minutes[0], minutes[1]), '{:.0f}')} min"
+        time = f"about {format_span((minutes[0], minutes[1]), '{:.0f}')} min"
     source = f"as in {earlier.folder}" if earlier else "no earlier session of this kind"
-    money = "cost unknown" if cost is None else f"about {written_span(cost, '${:,.2f}')}"
+    money = "cost unknown" if cost is None else f"about {format_span(cost, '${:,.2f}')}"
     texts = [f"{money}, {time} ({source})" if paid else f"{time} ({source})"]
     if paid and cost is None and rehearsal is not None:
-        texts += _by_rehearsal(experiment, rehearsal, pending)
+        texts += _estimate_by_rehearsal(experiment, rehearsal, pending)
     yield Entry(label="Expected", texts=tuple(texts))
 
 
-def too_low(experiment: Experiment, earlier: Earlier | None, rest: float, done: int) -> str | None:
+def explain_too_low(
+    experiment: Experiment, earlier: Earlier | None, remaining: float, done: int
+) -> str | None:
     """Say how many tasks there would be with a trial in each mode, where so many dollars and the
     trials that are done already are not enough for all; `None` where they are, or nobody knows."""
-    mean = _mean_cost(earlier)
+    mean = _compute_mean_cost(earlier)
     if not earlier or not mean:
         return None
     tasks, per_run = experiment.tasks_asked, experiment.trials_per_mode * len(experiment.modes)
-    paid = min(per_run, done + max(0, int(rest / mean)))
-    reached = tasks * paid // per_run
-    if reached >= tasks:
+    paid = min(per_run, done + max(0, int(remaining / mean)))
+    complete_tasks = tasks * paid // per_run
+    if complete_tasks >= tasks:
         return None
-    why = ""
-    if reached < LEAST_PAIRED * tasks and not experiment.until_clear:
+    advice = ""
+    if complete_tasks < LEAST_PAIRED * tasks and not experiment.until_clear:
         needed = f"{LEAST_PAIRED * 100:.0f} %"
-        why = f"; a verdict needs {needed} of them, so raise it, or ask fewer tasks"
+        advice = f"; a verdict needs {needed} of them, so raise it, or ask fewer tasks"
     return (
-        f"at what trials cost in {earlier.folder}, it is enough for about {reached} of {tasks} "
-        f"tasks{why}"
+        f"at what trials cost in {earlier.folder}, it is enough for about {complete_tasks} of "
+        f"{tasks} tasks{advice}"
     )
 
 
-def _by_rehearsal(
+def _estimate_by_rehearsal(
     experiment: Experiment, rehearsal: Earlier, pending: Mapping[str, int]
 ) -> Iterator[str]:
     price = find_price(experiment.model or experiment.agent.model, experiment.prices or {})
-    span = _span(rehearsal, pending, lambda trial: _priced(trial, price))
+    span = _estimate_span(rehearsal, pending, lambda trial: _price(trial, price))
     if span is None:
         return
     at = f"at the prices of {price.table}" if price else f"as {experiment.agent.name} prices them"
     yield (
         f"by the tokens of the rehearsal {rehearsal.folder} about "
-        f"{written_span(span, '${:,.2f}')} {at}; a model may differ by a lot"
+        f"{format_span(span, '${:,.2f}')} {at}; a model may differ by a lot"
     )
 
 
-def _priced(trial: TrialRecord, price: Price | None) -> float | None:
+def _price(trial: TrialRecord, price: Price | None) -> float | None:
     """Price the tokens of a trial; without a price it is what its agent reports."""
     if price is None:
         return trial.cost
@@ -114,7 +116,7 @@ def _priced(trial: TrialRecord, price: Price | None) -> float | None:
     )
 
 
-def _span(
+def _estimate_span(
     earlier: Earlier | None,
     pending: Mapping[str, int],
     read: Callable[[TrialRecord], float | None],
@@ -122,18 +124,21 @@ def _span(
     """Return what the trials would come to: those of a mode by those of that mode, where there are
     any, and else by all."""
     trials = earlier.data.trials if earlier else ()
-    figures = [(it.mode, figure) for it in trials if (figure := read(it)) is not None]
+    figures = [(trial.mode, figure) for trial in trials if (figure := read(trial)) is not None]
     if not figures:
         return None
     numbers = Counter(mode for mode, _ in figures)
     spans = [
-        around_mean([it for own, it in figures if own == mode or not numbers[mode]], number)
+        estimate_span(
+            [figure for figure_mode, figure in figures if figure_mode == mode or not numbers[mode]],
+            number,
+        )
         for mode, number in pending.items()
     ]
-    return sum_of([span for span in spans if span is not None])
+    return add_spans([span for span in spans if span is not None])
 
 
-def _mean_cost(earlier: Earlier | None) -> float | None:
+def _compute_mean_cost(earlier: Earlier | None) -> float | None:
     trials = earlier.data.trials if earlier else ()
     costs = [trial.cost for trial in trials if trial.cost is not None]
     return fmean(costs) if costs else None

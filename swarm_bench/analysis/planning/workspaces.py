@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.records import SwarmRecord
@@ -21,7 +21,7 @@ class Workspaces:
     """Seconds that the index of a swarm took so far, by mode, where that is known."""
 
 
-def median_indexing(swarms: Sequence[SwarmRecord]) -> dict[str, float]:
+def compute_median_indexing(swarms: Sequence[SwarmRecord]) -> dict[str, float]:
     """Return what an index took in each mode."""
     seconds: dict[str, list[float]] = {}
     for swarm in swarms:
@@ -30,27 +30,27 @@ def median_indexing(swarms: Sequence[SwarmRecord]) -> dict[str, float]:
     return {mode: median(of_mode) for mode, of_mode in seconds.items()}
 
 
-def workspace_entries(experiment: Experiment, workspaces: Workspaces) -> Iterator[Entry]:
+def describe_workspaces(experiment: Experiment, workspaces: Workspaces) -> Iterator[Entry]:
     """Yield nothing for a session whose agents all work on what it copied when it began."""
     commits = {commit for _, commit in workspaces.swarms}
     if commits <= {None}:
         return
-    of_commits = amount(len(commits), "commit")
+    of_commits = quantify(len(commits), "commit")
     texts = [f"{len(workspaces.swarms)}, of {of_commits}, each made when its agents start"]
     for mode in experiment.modes:
         of_mode = [commit for name, commit in workspaces.swarms if name == mode.name]
         if of_mode and (mode.servers or mode.services):
             seconds = workspaces.indexing.get(mode.name)
             duration = f", about {seconds:.1f} s each so far" if seconds is not None else ""
-            texts.append(f"{mode.name}: {_indexing(experiment, mode, of_mode)}{duration}")
+            texts.append(f"{mode.name}: {_describe_indexing(experiment, mode, of_mode)}{duration}")
     yield Entry(label="Workspaces", texts=tuple(texts))
 
 
-def _indexing(experiment: Experiment, mode: Mode, commits: Sequence[str | None]) -> str:
+def _describe_indexing(experiment: Experiment, mode: Mode, commits: Sequence[str | None]) -> str:
     if mode.services:
-        return f"indexed {amount(len(commits), 'time')}, before its agents start"
+        return f"indexed {quantify(len(commits), 'time')}, before its agents start"
     if not experiment.prepares(mode):
-        return f"its tool may index {amount(len(commits), 'time')}, in its agents' time"
+        return f"its tool may index {quantify(len(commits), 'time')}, in its agents' time"
     copied = mode.prepare is not None and mode.prepare.copyable
-    times = amount(len(set(commits) if copied else commits), "time")
+    times = quantify(len(set(commits) if copied else commits), "time")
     return f"prepared {times}, before its agents start"

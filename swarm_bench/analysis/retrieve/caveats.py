@@ -9,10 +9,10 @@ from itertools import islice
 from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.analysis.cases.caveats import KINDS as OF_CASES
 from swarm_bench.analysis.cases.session import ArmKind
-from swarm_bench.analysis.caveats.clones import had_keys, with_keys
+from swarm_bench.analysis.caveats.clones import describe_exposed_keys, had_keys
 from swarm_bench.analysis.once import once
-from swarm_bench.analysis.retrieve.figures import Answers, middle, values
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, list_values
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import Form, get_figure
@@ -23,47 +23,49 @@ from swarm_bench.source.key_measures import ROOM
 
 _FEW = 3
 """Answers that may begin alike by chance."""
-ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
+FORM_PHRASES: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
 
 @once
-def of_form(answers: Answers, arm: str, form: Form) -> tuple[Caveat, ...]:
+def list_form_caveats(answers: Answers, arm: str, form: Form) -> tuple[Caveat, ...]:
     """Collect what stands against the answers of a mode to one form of the questions."""
-    return tuple(_of_form(answers, arm, form))
+    return tuple(_find_form_caveats(answers, arm, form))
 
 
-def unmeasured(answers: Answers, arm: str, form: Form) -> str:
+def explain_unmeasured(answers: Answers, arm: str, form: Form) -> str:
     """Say why nothing can be concluded from the answers of a mode to one form of the questions;
     empty where something can."""
-    return "; ".join(it.qualification for it in of_form(answers, arm, form) if it.is_void)
+    return "; ".join(
+        caveat.qualification for caveat in list_form_caveats(answers, arm, form) if caveat.is_void
+    )
 
 
-def of_searches(answers: Answers, arm: str) -> Iterator[Caveat]:
+def find_search_caveats(answers: Answers, arm: str) -> Iterator[Caveat]:
     """Yield the caveats of a mode. It can be measured where one form of the questions can, unless
     the answers in all forms are the same."""
-    forms = [form for form in answers.forms if answers.of(arm, form)]
-    each = {form: of_form(answers, arm, form) for form in forms}
-    is_void = all(any(it.is_void for it in caveats) for caveats in each.values()) or (
-        _are_one(answers, arm, answers.of(arm))
+    forms = [form for form in answers.forms if answers.select_records(arm, form)]
+    by_form = {form: list_form_caveats(answers, arm, form) for form in forms}
+    is_void = all(any(caveat.is_void for caveat in caveats) for caveats in by_form.values()) or (
+        _are_one(answers, arm, answers.select_records(arm))
     )
-    alike: dict[str, list[tuple[Form, Caveat]]] = {}
-    for form, caveats in each.items():
+    by_clause: dict[str, list[tuple[Form, Caveat]]] = {}
+    for form, caveats in by_form.items():
         for caveat in caveats:
-            alike.setdefault(caveat.qualification, []).append((form, caveat))
-    for clause, same in alike.items():
-        where = " and ".join(ASKED[form] for form, _ in same)
+            by_clause.setdefault(caveat.qualification, []).append((form, caveat))
+    for clause, same in by_clause.items():
+        forms_text = " and ".join(FORM_PHRASES[form] for form, _ in same)
         yield Caveat(
-            qualification=f"{where}, {clause}",
-            warning=f"{arm}: {where}, {same[0][1].warning}",
+            qualification=f"{forms_text}, {clause}",
+            warning=f"{arm}: {forms_text}, {same[0][1].warning}",
             is_void=is_void and any(caveat.is_void for _, caveat in same),
         )
 
 
-def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
-    records = answers.of(arm, form)
+def _find_form_caveats(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
+    records = answers.select_records(arm, form)
     failed = [record for record in records if get_figure(record, "failed")]
     empty = [record for record in records if get_figure(record, "empty")]
-    calls = amount(len(records), "call")
+    calls = quantify(len(records), "call")
     if failed:
         detail = " ".join((failed[0].answer or "").split())
         yield Caveat(
@@ -72,7 +74,7 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
             is_void=len(failed) == len(records),
         )
     if empty and len(empty) + len(failed) == len(records):
-        questions = amount(len(empty), "question")
+        questions = quantify(len(empty), "question")
         yield Caveat(
             qualification=f"no answer to {questions} names a file of the repository",
             warning=f"no answer to {questions} names a file of the repository. See "
@@ -80,22 +82,22 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
             "wrongly.",
             is_void=True,
         )
-    if hardly_more(answers, arm, form):
-        what = "it found hardly more than a constant list of what several questions ask for"
-        yield Caveat(qualification=what, warning=f"{what}.")
+    if is_near_constant(answers, arm, form):
+        clause = "it found hardly more than a constant list of what several questions ask for"
+        yield Caveat(qualification=clause, warning=f"{clause}.")
     if _are_one(answers, arm, records):
-        telling = len(records) - len(failed) - len(empty)
-        what = f"different questions got the same answer ({amount(telling, 'answer')})"
+        answer_count = len(records) - len(failed) - len(empty)
+        clause = f"different questions got the same answer ({quantify(answer_count, 'answer')})"
         yield Caveat(
-            qualification=what,
-            warning=f"{what}: it did not answer what it was asked.",
+            qualification=clause,
+            warning=f"{clause}: it did not answer what it was asked.",
             is_void=True,
         )
-    elif alike := _begin_alike(answers, arm, records):
-        what = f"{alike} different questions have the same wrong file first"
+    elif share_text := _describe_same_start(answers, arm, records):
+        clause = f"{share_text} different questions have the same wrong file first"
         yield Caveat(
-            qualification=what,
-            warning=f"{what}. See in metrics.jsonl whether the tool takes what it is asked.",
+            qualification=clause,
+            warning=f"{clause}. See in metrics.jsonl whether the tool takes what it is asked.",
         )
 
 
@@ -103,45 +105,55 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
     """Tell whether all answers that name files name the same ones first, in whatever order, and
     questions with different keys got them. A placebo is meant so, and nothing tells of answers
     whose text is not stored."""
-    telling = [it for it in records if not get_figure(it, "failed") and not get_figure(it, "empty")]
-    if answers.experiment.mode(arm).is_placebo or not all(record.answer for record in telling):
+    informative = [
+        record
+        for record in records
+        if not get_figure(record, "failed") and not get_figure(record, "empty")
+    ]
+    if answers.experiment.mode(arm).is_placebo or not all(record.answer for record in informative):
         return False
-    keys, named = set(), set()
-    for record in telling:
+    keys, answer_files = set(), set()
+    for record in informative:
         task, form = answers.questions[record.case]
         keys.add(relevant_files(task))
         question = task.prompt if form == "sentence" else task.keywords
-        named.add(_named(question, record.answer or "", _counted(answers)))
-        if len(named) > 1:
+        answer_files.add(_read_answer_files(question, record.answer or "", _count_files(answers)))
+        if len(answer_files) > 1:
             return False
     return len(keys) > 1
 
 
-def _begin_alike(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> str:
+def _describe_same_start(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> str:
     """Say how many of a mode's answers name the same file first that none of their keys has; empty
     where they are fewer than half, or too few to tell."""
-    first, telling = Counter[str](), 0
+    first, informative_count = Counter[str](), 0
     for record in records:
         if get_figure(record, "failed") or get_figure(record, "empty"):
             continue
-        telling += 1
-        path = next((it.path for it in locations(record.answer or "", "")), None)
+        informative_count += 1
+        path = next((location.path for location in locations(record.answer or "", "")), None)
         key = relevant_files(answers.questions[record.case][0])
         if path is not None and not any(f"/{path}".endswith(f"/{file}") for file in key):
             first[path] += 1
-    most = max(first.values(), default=0)
+    max_count = max(first.values(), default=0)
     is_placebo = answers.experiment.mode(arm).is_placebo
-    return f"{most} of {telling}" if _FEW < most >= telling / 2 and not is_placebo else ""
+    return (
+        f"{max_count} of {informative_count}"
+        if _FEW < max_count >= informative_count / 2 and not is_placebo
+        else ""
+    )
 
 
-def _named(question: str | None, answer: str, number: int) -> frozenset[str] | str | None:
+def _read_answer_files(
+    question: str | None, answer: str, number: int
+) -> frozenset[str] | str | None:
     """Return the files that an answer names first, so many; its digest where none is recognised,
     without what it repeats of its question."""
-    files = dict.fromkeys(it.path for it in locations(answer, ""))
+    files = dict.fromkeys(location.path for location in locations(answer, ""))
     return frozenset(islice(files, number)) or digest_answer("search", question, answer).answer
 
 
-def _counted(answers: Answers) -> int:
+def _count_files(answers: Answers) -> int:
     """Return how many files of an answer count in what modes are compared by: behind them, a small
     repository is in every answer."""
     cut = answers.main.key.rpartition("_")[2]
@@ -149,32 +161,37 @@ def _counted(answers: Answers) -> int:
 
 
 @once
-def hardly_more(answers: Answers, arm: str, form: Form) -> bool:
+def is_near_constant(answers: Answers, arm: str, form: Form) -> bool:
     """Tell whether a mode found hardly more than a constant list of what several questions ask for,
     of as many files as its answers typically have."""
     if not answers.main.key.startswith("recall") or answers.experiment.mode(arm).is_placebo:
         return False
-    records = answers.of(arm, form)
-    own, length = answers.mean(records, answers.main.key), middle(values(records, "files"))
+    records = answers.select_records(arm, form)
+    figure, length = (
+        answers.compute_mean(records, answers.main.key),
+        compute_middle(list_values(records, "files")),
+    )
     keys = {
         task: AnswerKey(files=relevant_files(task))
-        for task, of in answers.questions.values()
-        if of == form
+        for task, question_form in answers.questions.values()
+        if question_form == form
     }
     tasks = [task.model_copy(update={"key": key}) for task, key in keys.items()]
-    most = min(_counted(answers), math.ceil(length or 0))
-    same = constant_recall(tasks, "files", shared_only=True, max_names=most)
-    return bool(own is not None and same and round(own - same, 9) <= answers.experiment.margin)
+    max_files = min(_count_files(answers), math.ceil(length or 0))
+    same = constant_recall(tasks, "files", shared_only=True, max_names=max_files)
+    return bool(
+        figure is not None and same and round(figure - same, 9) <= answers.experiment.margin
+    )
 
 
-def held_keys(answers: Answers, arm: str) -> Iterator[Caveat]:
+def find_exposed_keys(answers: Answers, arm: str) -> Iterator[Caveat]:
     """Find searches in workspaces that had files with answer keys."""
-    repository, records = answers.experiment.repository, answers.records_of(arm)
+    repository, records = answers.experiment.repository, answers.list_records(arm)
     exposed = [record for record in records if had_keys(repository, record.started_at)]
     if exposed:
-        what = with_keys(repository, len(exposed), len(records))
-        yield Caveat(qualification=what, warning=f"{arm}: {what}; a new session has none.")
+        clause = describe_exposed_keys(repository, len(exposed), len(records))
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}; a new session has none.")
 
 
-KINDS: tuple[ArmKind, ...] = (*OF_CASES, held_keys, of_searches)
+KINDS: tuple[ArmKind, ...] = (*OF_CASES, find_exposed_keys, find_search_caveats)
 """The gravest first."""

@@ -11,9 +11,9 @@ from typing import ClassVar
 from swarm_bench.analysis.cases import losses
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.sections.warnings import noted
-from swarm_bench.analysis.sentences.next_steps import with_tasks
-from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, cases_of, paired
+from swarm_bench.analysis.sections.warnings import list_notes
+from swarm_bench.analysis.sentences.next_steps import advise_tasks
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, make_cases, pair_figures
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.cases import CaseRecord
@@ -28,7 +28,7 @@ from swarm_bench.core.session.retrieving import (
 )
 from swarm_bench.core.session.tasks import Task, group_tasks
 
-MOST_TAGS = 12
+MAX_TAGS = 12
 """That are told apart."""
 
 
@@ -51,7 +51,7 @@ class Answers(CaseSession):
 
     @property
     def faults(self) -> Iterator[str]:
-        return noted(self.experiment.retrieval)
+        return list_notes(self.experiment.retrieval)
 
     @cached_property
     def cases(self) -> Cases:
@@ -64,23 +64,23 @@ class Answers(CaseSession):
         )
 
     @cached_property
-    def part_of(self) -> Mapping[str, str]:
+    def parts_by_case(self) -> Mapping[str, str]:
         return {case: form for case, (_, form) in self.questions.items()}
 
-    def tags_of(self, case: str) -> str | None:
+    def find_tags(self, case: str) -> str | None:
         return ", ".join(self.questions[case][0].tags) or None
 
-    def units(self, metric: Metric) -> Cases:
-        return cases_of(self.experiment.tasks, self.experiment.repository.clean_commit)
+    def select_units(self, metric: Metric) -> Cases:
+        return make_cases(self.experiment.tasks, self.experiment.repository.clean_commit)
 
-    def unit_figures(self, arm: str, metric: Metric) -> Figures:
+    def group_unit_figures(self, arm: str, metric: Metric) -> Figures:
         grouped, figures = defaultdict[str, list[float]](list), self.figures(arm, metric)
         for case, (task, _) in self.questions.items():
             grouped[task.id] += figures.get(case, [])
         return grouped
 
-    def next_step(self, needed: int | None) -> Step | None:
-        return with_tasks(needed, self.experiment) if needed else None
+    def advise_next_step(self, needed: int | None) -> Step | None:
+        return advise_tasks(needed, self.experiment) if needed else None
 
     @property
     def main(self) -> Metric:
@@ -95,35 +95,35 @@ class Answers(CaseSession):
     @property
     def forms(self) -> list[Form]:
         """The forms in which there are questions."""
-        asked = {form for _, form in self.questions.values()}
-        return [form for form in FORMS if form in asked]
+        asked_forms = {form for _, form in self.questions.values()}
+        return [form for form in FORMS if form in asked_forms]
 
-    def of(
+    def select_records(
         self, arm: str, form: Form | None = None, tasks: Collection[str] | None = None
     ) -> list[CaseRecord]:
         """Return the answers of a mode, perhaps those to one form of questions, and those of some
         tasks."""
         runs = range(1, self.experiment.runs + 1)
-        records = [it for run in runs for it in self.measured.get((arm, run), ())]
+        records = [record for run in runs for record in self.measured_trials.get((arm, run), ())]
         return [
-            it
-            for it in records
-            if form in (None, self.questions[it.case][1])
-            and (tasks is None or self.questions[it.case][0].id in tasks)
+            record
+            for record in records
+            if form in (None, self.questions[record.case][1])
+            and (tasks is None or self.questions[record.case][0].id in tasks)
         ]
 
-    def by_tag(self) -> dict[frozenset[str], list[str]]:
+    def group_by_tag(self) -> dict[frozenset[str], list[str]]:
         """Return the tasks of each tag that some have and others have not, with the tag; those of
         tags that always stand together once."""
         tasks = self.experiment.tasks
         groups: dict[frozenset[str], list[str]] = {}
         for tag in dict.fromkeys(tag for task in tasks for tag in task.tags):
             tagged = frozenset(task.id for task in tasks if tag in task.tags)
-            if len(tagged) < len(tasks) and (tagged in groups or len(groups) < MOST_TAGS):
+            if len(tagged) < len(tasks) and (tagged in groups or len(groups) < MAX_TAGS):
                 groups.setdefault(tagged, []).append(tag)
         return groups
 
-    def mean(self, records: Iterable[CaseRecord], key: str) -> float | None:
+    def compute_mean(self, records: Iterable[CaseRecord], key: str) -> float | None:
         """Return the mean of a figure, by the weights of the tasks; `None` without any."""
         read = self.metrics[key].read
         assert read
@@ -136,41 +136,43 @@ class Answers(CaseSession):
             return None
         return sum(value * weight for value, weight in pairs) / sum(w for _, w in pairs)
 
-    def pairs_in(self, arm: str, other: str, key: str, form: Form) -> Pairs:
+    def pair_modes(self, arm: str, reference_arm: str, key: str, form: Form) -> Pairs:
         """Pair two modes task by task in one form of the questions."""
-        tasks = [task for task, of in self.questions.values() if of == form]
-        own, reference = (self.by_task(side, key, form) for side in (arm, other))
-        cases = cases_of(tasks, self.experiment.repository.clean_commit)
-        return paired(own, reference, cases, relative=False)
+        tasks = [task for task, question_form in self.questions.values() if question_form == form]
+        figures, reference = (self.group_by_task(side, key, form) for side in (arm, reference_arm))
+        cases = make_cases(tasks, self.experiment.repository.clean_commit)
+        return pair_figures(figures, reference, cases, relative=False)
 
-    def missing_in(self, arms: Collection[str], form: Form) -> dict[str, Part]:
+    def count_missing(self, arms: Collection[str], form: Form) -> dict[str, Part]:
         """Count by mode the trials in one form that are not in what modes are compared by."""
-        cases = self._cases_in(form)
-        return {arm: losses.missing(self, arm, self.main, cases) for arm in arms}
+        cases = self._list_cases(form)
+        return {arm: losses.count_missing(self, arm, self.main, cases) for arm in arms}
 
-    def number_of_tasks(self, form: Form) -> int:
+    def count_tasks(self, form: Form) -> int:
         """Count the tasks that are asked in that form."""
-        return len(self._cases_in(form))
+        return len(self._list_cases(form))
 
-    def by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
+    def group_by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
         """Group a figure of a mode by task, in one form of the questions."""
-        figures = self.figures(arm, self.metrics[key], self._cases_in(form))
+        figures = self.figures(arm, self.metrics[key], self._list_cases(form))
         return {self.questions[case][0].id: values for case, values in figures.items()}
 
-    def _cases_in(self, form: Form) -> list[str]:
-        return [case for case, (_, of) in self.questions.items() if of == form]
+    def _list_cases(self, form: Form) -> list[str]:
+        return [
+            case for case, (_, question_form) in self.questions.items() if question_form == form
+        ]
 
 
-def values(records: Iterable[CaseRecord], key: str) -> list[float]:
+def list_values(records: Iterable[CaseRecord], key: str) -> list[float]:
     """List a figure of all records that have it."""
     return [value for record in records if (value := get_figure(record, key)) is not None]
 
 
-def middle(numbers: Sequence[float]) -> float | None:
+def compute_middle(numbers: Sequence[float]) -> float | None:
     """Return the median; `None` of nothing."""
     return median(numbers) if numbers else None
 
 
-def p95(numbers: Sequence[float]) -> float | None:
+def compute_p95(numbers: Sequence[float]) -> float | None:
     """Return the smallest value that 95 % of all do not exceed; `None` of nothing."""
     return sorted(numbers)[math.ceil(0.95 * len(numbers)) - 1] if numbers else None

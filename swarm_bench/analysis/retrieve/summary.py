@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.cases.beforehand import exploratory, extended
-from swarm_bench.analysis.cases.summary import case_clauses, case_warnings, facts_of
+from swarm_bench.analysis.cases.beforehand import describe_extension, warn_exploratory
+from swarm_bench.analysis.cases.summary import list_case_clauses, list_case_warnings, make_facts
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
-from swarm_bench.analysis.documents.opening import About, Opening, summary
-from swarm_bench.analysis.missed import missed, missed_section, most_missed
-from swarm_bench.analysis.retrieve.caveats import ASKED
-from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
-from swarm_bench.analysis.retrieve.headline import SEARCHES, about_plain, headline
-from swarm_bench.analysis.statistics.changes import about_worth
-from swarm_bench.analysis.statistics.pairing import cases_of
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.documents.blocks import make_definitions, make_difference, paragraph
+from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.missed import describe_most_missed, find_missed, make_missed_section
+from swarm_bench.analysis.retrieve.caveats import FORM_PHRASES
+from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, compute_p95, list_values
+from swarm_bench.analysis.retrieve.headline import SEARCHES, describe_missing_plain, make_headline
+from swarm_bench.analysis.statistics.changes import explain_worth
+from swarm_bench.analysis.statistics.pairing import make_cases
+from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Answers as AnswersBlock
 from swarm_bench.core.report.document import (
@@ -37,8 +37,8 @@ from swarm_bench.core.session.retrieving import (
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 _SCORES = ("recall_1", "recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
-_SHOWN = (*_SCORES, "files", "tokens", "empty", "failed")
-_COMPARED = ("recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
+_DEFINED_METRICS = (*_SCORES, "files", "tokens", "empty", "failed")
+_COMPARED_METRICS = ("recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
 _HEADERS = (
     *("Mode", "recall@1", "recall@5", "recall@10", "MRR", "nDCG@10", "Files", "Tokens"),
     *("Recall per 1,000 tokens", "Empty", "Failed", "Median time", "p95 time"),
@@ -48,56 +48,58 @@ _IN_FORM: dict[Form, str] = {"sentence": "sentences", "keywords": "keywords"}
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
 
 
-def document(answers: Answers) -> Document:
+def make_document(answers: Answers) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
-    about = About(title=f"{RETRIEVE.title} Summary", banner=None, head=_head(answers.experiment))
-    items = tuple(headline(answers))
-    warned = tuple(case_warnings(answers))
-    tables = [_table(answers, form) for form in answers.forms]
+    description = SummaryHead(
+        title=f"{RETRIEVE.title} Summary", banner=None, head=_make_head(answers.experiment)
+    )
+    items = tuple(make_headline(answers))
+    warnings = tuple(list_case_warnings(answers))
+    tables = [_make_table(answers, form) for form in answers.forms]
     opening = Opening(
         headline=(
-            *map(paragraph, exploratory(answers.experiment)),
+            *map(paragraph, warn_exploratory(answers.experiment)),
             *((AnswersBlock(items=items),) if items else ()),
-            *map(paragraph, about_plain(answers)),
+            *map(paragraph, describe_missing_plain(answers)),
         ),
-        warnings=warned,
-        gravest=(*extended(answers), *warned, *case_clauses(answers)),
+        warnings=warnings,
+        gravest=(*describe_extension(answers), *warnings, *list_case_clauses(answers)),
         table=tables[0] if tables else None,
-        more=tuple(tables[1:]),
-        tables=(_both_forms(answers),) if tables else (),
-        aside=_of_the_best(answers),
-        notes=(*_notes(answers.experiment), *extended(answers)),
+        further_sections=tuple(tables[1:]),
+        tables=(_make_terminal_table(answers),) if tables else (),
+        aside=_describe_best(answers),
+        notes=(*_list_notes(answers.experiment), *describe_extension(answers)),
     )
-    return summary(about, opening, _details(answers))
+    return make_summary(description, opening, _make_details(answers))
 
 
-def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
+def _make_head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
     repository = experiment.repository
     commit = f" at {repository.commit[:12]}" if repository.commit else ", a plain folder"
-    programs = [f"{name}: {it.label}" for name, it in experiment.retrieval.items()]
+    programs = [f"{name}: {program.label}" for name, program in experiment.retrieval.items()]
     order = [f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)]
     lines = [
-        [("Repository", f"{repository.path}{commit} ({amount(repository.files, 'file')})")],
+        [("Repository", f"{repository.path}{commit} ({quantify(repository.files, 'file')})")],
         [
             ("Tasks", f"{experiment.suite}, {len(experiment.tasks)} with keys"),
             ("Questions", str(len(experiment.cases))),
             ("Runs", str(experiment.runs)),
         ],
-        *([("Tasks made", made)] for made in [experiment.made] if made),
+        *([("Tasks made", recipe)] for recipe in [experiment.made] if recipe),
         [("Tools", "; ".join(programs) or "none")],
     ]
-    return facts_of(experiment, lines, listed(order))
+    return make_facts(experiment, lines, list_few(order))
 
 
-def _details(answers: Answers) -> Iterator[Section]:
-    yield from filter(None, [missed_section(_missed_tasks(answers))])
-    yield from _differences(answers)
-    yield _preparation(answers)
-    yield from _by_tag(answers)
-    yield _reading(answers)
+def _make_details(answers: Answers) -> Iterator[Section]:
+    yield from filter(None, [make_missed_section(_list_missed(answers))])
+    yield from _make_differences(answers)
+    yield _make_preparation(answers)
+    yield from _make_tags(answers)
+    yield _explain_tables(answers)
 
 
-def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
+def _list_notes(experiment: RetrieveExperiment) -> Iterator[str]:
     for sentence in sentences_on(experiment.repository):
         yield f"Of the repository: {sentence}."
     for name, searching in experiment.searching.items():
@@ -109,53 +111,53 @@ def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
             )
     if experiment.omitted_tasks:
         yield (
-            f"{amount(experiment.omitted_tasks, 'task')} of {experiment.suite} without files in "
+            f"{quantify(experiment.omitted_tasks, 'task')} of {experiment.suite} without files in "
             "an answer key: not asked, since nothing could be scored."
         )
     if without := sum(not task.keywords for task in experiment.tasks):
-        yield f"{amount(without, 'task')} without keywords: asked in a sentence only."
-    tasks = cases_of(experiment.tasks, experiment.repository.clean_commit).size
-    yield from about_worth(tasks, experiment.beforehand)
+        yield f"{quantify(without, 'task')} without keywords: asked in a sentence only."
+    tasks = make_cases(experiment.tasks, experiment.repository.clean_commit).size
+    yield from explain_worth(tasks, experiment.beforehand)
     if commits := {task.commit for task in experiment.tasks if task.commit}:
         yield (
             f"{sum(bool(task.commit) for task in experiment.tasks)} of "
-            f"{amount(len(experiment.tasks), 'task')} name a commit, "
+            f"{quantify(len(experiment.tasks), 'task')} name a commit, "
             f"{'the same one' if len(commits) == 1 else f'{len(commits)} in all'}: they were asked "
             "in a workspace of it, with an index of its own."
         )
 
 
-def _table(answers: Answers, form: Form) -> Section:
-    rows = tuple(_row(answers, arm, form) for arm in answers.experiment.arms)
-    grid = Grid(headers=_HEADERS, labels=1, rows=rows, about=_over(answers, form))
+def _make_table(answers: Answers, form: Form) -> Section:
+    rows = tuple(_make_row(answers, arm, form) for arm in answers.experiment.arms)
+    grid = Grid(headers=_HEADERS, labels=1, rows=rows, about=_describe_cases(answers, form))
     return Section(title=_TITLES[form], blocks=(grid,))
 
 
-def _both_forms(answers: Answers) -> Grid:
+def _make_terminal_table(answers: Answers) -> Grid:
     """Make the table of a terminal: the modes in each form, with the figures that fit there."""
-    shown = tuple(dict.fromkeys((answers.main.title, *_ON_TERMINAL)))
+    columns = tuple(dict.fromkeys((answers.main.title, *_ON_TERMINAL)))
     rows = tuple(
-        (arm, _IN_FORM[form], *(row[_HEADERS.index(header)] for header in shown))
+        (arm, _IN_FORM[form], *(row[_HEADERS.index(header)] for header in columns))
         for arm in answers.experiment.arms
         for form in answers.forms
-        for row in [_row(answers, arm, form)]
+        for row in [_make_row(answers, arm, form)]
     )
-    overs = {form: _over(answers, form) for form in answers.forms}
-    several = len({*overs.values()}) > 1
-    parts = (f"{over} in {_IN_FORM[form]}" if several else over for form, over in overs.items())
+    overs = {form: _describe_cases(answers, form) for form in answers.forms}
+    has_several = len({*overs.values()}) > 1
+    parts = (f"{over} in {_IN_FORM[form]}" if has_several else over for form, over in overs.items())
     over = "; ".join(dict.fromkeys(parts))
     tools = frozenset(at for at, (arm, *_) in enumerate(rows) if arm not in SEARCHES)
-    headers = ("Mode", "Asked in", *shown)
+    headers = ("Mode", "Asked in", *columns)
     return Grid(headers=headers, labels=2, rows=rows, about=over, marked=tools)
 
 
-def _over(answers: Answers, form: Form) -> str:
+def _describe_cases(answers: Answers, form: Form) -> str:
     """Say what the figures are means over."""
-    tasks = amount(answers.number_of_tasks(form), "task")
-    return f"Means over {tasks} and {amount(answers.experiment.runs, 'run')}"
+    tasks = quantify(answers.count_tasks(form), "task")
+    return f"Means over {tasks} and {quantify(answers.experiment.runs, 'run')}"
 
 
-def _reading(answers: Answers) -> Section:
+def _explain_tables(answers: Answers) -> Section:
     how = (
         "Means over all questions, by the weights of their tasks: an answer that is empty or "
         "failed has found nothing, and its recall is 0. Recall per 1,000 tokens is the mean recall "
@@ -163,45 +165,52 @@ def _reading(answers: Answers) -> Section:
         "calls that did not fail, without the first one to each server. metrics.jsonl has a line "
         "for each answer."
     )
-    shown = definitions(answers.metrics.named(_SHOWN))
-    return Section(title="How to read the tables", blocks=(paragraph(how), *shown))
+    metric_definitions = make_definitions(answers.metrics.named(_DEFINED_METRICS))
+    return Section(title="How to read the tables", blocks=(paragraph(how), *metric_definitions))
 
 
-def _row(answers: Answers, arm: str, form: Form) -> tuple[Cell, ...]:
-    records = answers.of(arm, form)
-    recall, tokens = answers.mean(records, "recall"), answers.mean(records, "tokens")
+def _make_row(answers: Answers, arm: str, form: Form) -> tuple[Cell, ...]:
+    records = answers.select_records(arm, form)
+    recall, tokens = (
+        answers.compute_mean(records, "recall"),
+        answers.compute_mean(records, "tokens"),
+    )
     dense = recall / tokens * 1000 if recall is not None and tokens else None
-    answered = [record for record in records if not get_figure(record, "failed")]
-    later = values(answered, "later_seconds")
+    successful = [record for record in records if not get_figure(record, "failed")]
+    later = list_values(successful, "later_seconds")
     return (
         arm,
-        *(_value(answers.mean(records, key), Style.FRACTION) for key in _SCORES),
-        _value(answers.mean(records, "files"), Style.AVERAGE),
-        _value(tokens if tokens is None else round(tokens), Style.WHOLE),
-        _value(dense, Style.FRACTION),
-        *(_value(_number(records, key), Style.WHOLE) for key in ("empty", "failed")),
-        _value(middle(later), Style.MILLISECONDS),
-        _value(p95(later), Style.MILLISECONDS),
+        *(_make_value(answers.compute_mean(records, key), Style.FRACTION) for key in _SCORES),
+        _make_value(answers.compute_mean(records, "files"), Style.AVERAGE),
+        _make_value(tokens if tokens is None else round(tokens), Style.WHOLE),
+        _make_value(dense, Style.FRACTION),
+        *(_make_value(_add_up(records, key), Style.WHOLE) for key in ("empty", "failed")),
+        _make_value(compute_middle(later), Style.MILLISECONDS),
+        _make_value(compute_p95(later), Style.MILLISECONDS),
     )
 
 
-def _number(records: Sequence[CaseRecord], key: str) -> float | None:
-    counted = values(records, key)
-    return sum(counted) if counted else None
+def _add_up(records: Sequence[CaseRecord], key: str) -> float | None:
+    figures = list_values(records, key)
+    return sum(figures) if figures else None
 
 
-def _preparation(answers: Answers) -> Section:
+def _make_preparation(answers: Answers) -> Section:
     """Make the section of what comes before the answers."""
     rows = []
     for arm in answers.experiment.arms:
-        records = answers.of(arm)
-        index, size = values(records, "index_seconds"), values(records, "index_bytes")
+        records = answers.select_records(arm)
+        index, size = list_values(records, "index_seconds"), list_values(records, "index_bytes")
         rows.append(
             (
                 arm,
-                _value(middle(index), Style.SECONDS) if index or not records else None,
-                _value(_megabytes(size), Style.AVERAGE) if size or not records else None,
-                _value(middle(values(records, "first_seconds")), Style.MILLISECONDS),
+                _make_value(compute_middle(index), Style.SECONDS) if index or not records else None,
+                _make_value(_format_megabytes(size), Style.AVERAGE)
+                if size or not records
+                else None,
+                _make_value(
+                    compute_middle(list_values(records, "first_seconds")), Style.MILLISECONDS
+                ),
             )
         )
     how = (
@@ -213,31 +222,31 @@ def _preparation(answers: Answers) -> Section:
     return Section(title="Index and first call", blocks=(grid, paragraph(how)))
 
 
-def _megabytes(sizes: list[float]) -> float | None:
-    size = middle(sizes)
+def _format_megabytes(sizes: list[float]) -> float | None:
+    size = compute_middle(sizes)
     return None if size is None else size / 1e6
 
 
-def _value(value: float | None, style: Style) -> Value:
+def _make_value(value: float | None, style: Style) -> Value:
     return Value(scale=style, value=value)
 
 
-def _differences(answers: Answers) -> Iterator[Section]:
+def _make_differences(answers: Answers) -> Iterator[Section]:
     """Make the section that holds each mode against the plain search."""
     arms = answers.experiment.arms
-    others = [arm for arm in arms if arm != PLAIN]
-    if PLAIN not in arms or not others:
+    other_arms = [arm for arm in arms if arm != PLAIN]
+    if PLAIN not in arms or not other_arms:
         return
-    metrics = answers.metrics.named(dict.fromkeys([answers.main.key, *_COMPARED]))
+    metrics = answers.metrics.named(dict.fromkeys([answers.main.key, *_COMPARED_METRICS]))
     rows = tuple(
         (
-            f"{metric.title} {ASKED[form]}",
-            *(_against_plain(answers, arm, metric, form) for arm in others),
+            f"{metric.title} {FORM_PHRASES[form]}",
+            *(_compare_with_plain(answers, arm, metric, form) for arm in other_arms),
         )
         for form in answers.forms
         for metric in metrics
     )
-    headers = ("Difference (95 % interval)", *others)
+    headers = ("Difference (95 % interval)", *other_arms)
     legend = (
         f"Each mode minus {PLAIN}, task by task: the mean over the tasks that both answered, in "
         f"whatever runs, each task once. Only {answers.main.title} has a verdict; everything else "
@@ -247,54 +256,63 @@ def _differences(answers: Answers) -> Iterator[Section]:
     yield Section(title=f"Against {PLAIN}", blocks=blocks)
 
 
-def _against_plain(answers: Answers, arm: str, metric: Metric, form: Form) -> Cell:
-    pairs = answers.pairs_in(arm, PLAIN, metric.key, form)
+def _compare_with_plain(answers: Answers, arm: str, metric: Metric, form: Form) -> Cell:
+    pairs = answers.pair_modes(arm, PLAIN, metric.key, form)
     change = subtract(pairs, answers.experiment.margin)
-    return difference(change, answers.number_of_tasks(form))
+    return make_difference(change, answers.count_tasks(form))
 
 
-def _by_tag(answers: Answers) -> Iterator[Section]:
+def _make_tags(answers: Answers) -> Iterator[Section]:
     """Make the section of what was found of each kind of task, where they differ."""
     arms = answers.experiment.arms
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            f"{', '.join(tags)} {ASKED[form]}",
-            _value(len(tasks), Style.WHOLE),
+            f"{', '.join(tags)} {FORM_PHRASES[form]}",
+            _make_value(len(tasks), Style.WHOLE),
             *(
-                _value(answers.mean(answers.of(arm, form, tasks), answers.main.key), Style.FRACTION)
+                _make_value(
+                    answers.compute_mean(
+                        answers.select_records(arm, form, tasks), answers.main.key
+                    ),
+                    Style.FRACTION,
+                )
                 for arm in arms
             ),
         )
         for form in answers.forms
-        for tasks, tags in answers.by_tag().items()
+        for tasks, tags in answers.group_by_tag().items()
     )
     if rows:
         grid = Grid(headers=("Tag", "Tasks", *arms), labels=1, rows=rows)
         yield Section(title=f"{answers.main.title} by tag", blocks=(grid,))
 
 
-def _missed_tasks(answers: Answers) -> tuple[Missed, ...]:
+def _list_missed(answers: Answers) -> tuple[Missed, ...]:
     """Return what each mode missed in each form, by what modes are compared by."""
-    return tuple(_missed(answers))
+    return tuple(_find_missed(answers))
 
 
-def _of_the_best(answers: Answers) -> Text:
+def _describe_best(answers: Answers) -> Text:
     """Say what was missed most by the mode that finds most beside the plain search."""
     arms = answers.experiment.arms
     means = {
         arm: mean
         for arm in arms
-        if arm != PLAIN and (mean := answers.mean(answers.of(arm), answers.main.key)) is not None
+        if arm != PLAIN
+        and (mean := answers.compute_mean(answers.select_records(arm), answers.main.key))
+        is not None
     }
     best = max(means, key=lambda arm: means[arm], default=None)
-    return most_missed(_missed_tasks(answers), [arm for arm in arms if arm != best])
+    return describe_most_missed(_list_missed(answers), [arm for arm in arms if arm != best])
 
 
-def _missed(answers: Answers) -> Iterator[Missed]:
-    several = len(answers.forms) > 1
+def _find_missed(answers: Answers) -> Iterator[Missed]:
+    has_several = len(answers.forms) > 1
     arms = sorted(answers.experiment.arms, key=lambda arm: arm == PLAIN)
     for form in answers.forms:
-        asked = (task for task, of in answers.questions.values() if of == form)
-        titles = {task.id: task.title or task.id for task in asked}
-        figures = {arm: answers.by_task(arm, answers.main.key, form) for arm in arms}
-        yield from missed(figures, titles, ASKED[form] if several else "")
+        tasks = (
+            task for task, question_form in answers.questions.values() if question_form == form
+        )
+        titles = {task.id: task.title or task.id for task in tasks}
+        figures = {arm: answers.group_by_task(arm, answers.main.key, form) for arm in arms}
+        yield from find_missed(figures, titles, FORM_PHRASES[form] if has_several else "")

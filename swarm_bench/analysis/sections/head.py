@@ -3,20 +3,20 @@
 from collections.abc import Iterable
 
 from swarm_bench.analysis.caveats.afterwards import (
-    exploratory,
-    extended,
-    looked_at,
-    named_beforehand,
-    other_tasks,
+    describe_changed_tasks,
+    describe_declaration,
+    describe_exploratory,
+    describe_extension,
+    describe_looks,
 )
-from swarm_bench.analysis.caveats.censoring import ended_later
-from swarm_bench.analysis.caveats.integrity import about_audit
-from swarm_bench.analysis.comparison.correctness import about_constant
-from swarm_bench.analysis.planning.ahead import asked
-from swarm_bench.analysis.planning.outlook import hard_of
+from swarm_bench.analysis.caveats.censoring import describe_later_end
+from swarm_bench.analysis.caveats.integrity import describe_audit
+from swarm_bench.analysis.comparison.correctness import describe_constant_rule
+from swarm_bench.analysis.planning.ahead import count_independent
+from swarm_bench.analysis.planning.outlook import describe_hard
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.changes import about_worth
-from swarm_bench.analysis.wording import amount, joined, listed
+from swarm_bench.analysis.statistics.changes import explain_worth
+from swarm_bench.analysis.wording import join, list_few, quantify
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import Experiment, Program, Repository
 from swarm_bench.core.session.records import Treatment
@@ -30,82 +30,86 @@ _INDEX = {
 }
 
 
-def head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
+def make_head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
     experiment = selection.data.experiment
-    lines = _foreign(experiment) if experiment.origin else _lines(experiment, selection)
+    lines = _list_foreign(experiment) if experiment.origin else _list_lines(experiment, selection)
     return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
 
 
-def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str, str]]]:
+def _list_lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str, str]]]:
     limits = experiment.limits
     lines = [
-        [("Repository", place_and_state(experiment.repository))],
+        [("Repository", describe_repository(experiment.repository))],
         [
-            ("Agents", _agents(experiment)),
+            ("Agents", _describe_agents(experiment)),
             ("Runs", str(experiment.runs)),
             ("Max turns", str(limits.max_turns)),
             ("Time limit", f"{limits.timeout:g} s"),
         ],
         [
-            ("Agent", _program(experiment.agent, _versions(selection))),
-            ("Model", _model(experiment, selection)),
-            ("Tasks", _tasks(experiment)),
+            ("Agent", _describe_program(experiment.agent, _list_versions(selection))),
+            ("Model", _describe_model(experiment, selection)),
+            ("Tasks", _describe_tasks(experiment)),
         ],
     ]
     if experiment.made:
         lines.append([("Tasks made", experiment.made)])
-    if options := _options(experiment):
+    if options := _list_options(experiment):
         lines.append(options)
-    back_ends = [f"{mode}: {_program(program)}" for mode, program in experiment.retrieval.items()]
+    back_ends = [
+        f"{mode}: {_describe_program(program)}" for mode, program in experiment.retrieval.items()
+    ]
     if back_ends:
         lines.append([("Retrieval", "; ".join(back_ends))])
     if any(mode.servers for mode in experiment.modes):
-        lines.append([("Index", _index(experiment))])
-    lines.append([("Order", _order(experiment)), ("Seed", str(experiment.seed))])
+        lines.append([("Index", _describe_index(experiment))])
+    lines.append([("Order", _describe_order(experiment)), ("Seed", str(experiment.seed))])
     lines.append(
         [
             ("Session", experiment.session),
             ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
         ]
     )
-    if not selection.rehearsal and (named := named_beforehand(experiment)):
-        lines.append([("Named beforehand", named)])
+    if not selection.rehearsal and (declaration := describe_declaration(experiment)):
+        lines.append([("Named beforehand", declaration)])
     return lines
 
 
-def _index(experiment: Experiment) -> str:
+def _describe_index(experiment: Experiment) -> str:
     needed = [
         mode.name
         for mode in experiment.modes
         if experiment.index == "cold" and experiment.prepares(mode)
     ]
-    built = f"; {listed(needed)}: prepared before its agents start" if needed else ""
+    built = f"; {list_few(needed)}: prepared before its agents start" if needed else ""
     return _INDEX[experiment.index] + built
 
 
-def _foreign(experiment: Experiment) -> list[list[tuple[str, str]]]:
+def _list_foreign(experiment: Experiment) -> list[list[tuple[str, str]]]:
     """Say what another program recorded of its options, in its own words."""
-    named = (
+    label_lines = (
         (("Repository", "repository"),),
         (("Agents", "agents"), ("Max turns", "max_turns"), ("Model", "model")),
         (("Date", "date"),),
     )
     options = {name: str(setting.value) for name, setting in experiment.settings.items()}
-    return [[(label, options.get(name, "not recorded")) for label, name in line] for line in named]
+    return [
+        [(label, options.get(name, "not recorded")) for label, name in line] for line in label_lines
+    ]
 
 
-def place_and_state(repository: Repository) -> str:
+def describe_repository(repository: Repository) -> str:
     """Say which repository it is, and in which state."""
-    size = amount(repository.files, "file")
+    size = quantify(repository.files, "file")
     if repository.commit is None:
         return f"{repository.path} (a plain folder, {size}, content {repository.tree[:12]})"
     changes = " with uncommitted changes" if repository.dirty else ""
     return f"{repository.path} at {repository.commit[:12]}{changes} ({size})"
 
 
-def _agents(experiment: Experiment) -> str:
+def _describe_agents(experiment: Experiment) -> str:
     if experiment.design.agent_at_a_time:
-        return f"1 at a time, {amount(len(experiment.tasks), 'task')}"
+        return f"1 at a time, {quantify(len(experiment.tasks), 'task')}"
     parts = [str(experiment.trials_per_mode)]
     if experiment.swarm_size:
         parts.append(f"in swarms of {experiment.swarm_size}")
@@ -118,31 +122,33 @@ def _agents(experiment: Experiment) -> str:
     return ", ".join(parts)
 
 
-def _tasks(experiment: Experiment) -> str:
-    asked, there = experiment.tasks_asked, len(experiment.tasks)
-    counted = str(there) if asked == there else f"{asked} of {there} asked"
-    if hard := hard_of(experiment):
-        counted += f": {hard}"
+def _describe_tasks(experiment: Experiment) -> str:
+    asked_tasks, all_tasks = experiment.tasks_asked, len(experiment.tasks)
+    count_text = (
+        str(all_tasks) if asked_tasks == all_tasks else f"{asked_tasks} of {all_tasks} asked"
+    )
+    if hard := describe_hard(experiment):
+        count_text += f": {hard}"
     if any(task.commit for task in experiment.tasks):
-        counted += f", on {amount(len(experiment.agents_by_commit), 'commit')}"
-    return f"{experiment.suite} ({counted})"
+        count_text += f", on {quantify(len(experiment.agents_by_commit), 'commit')}"
+    return f"{experiment.suite} ({count_text})"
 
 
-def _program(program: Program, versions: Iterable[str] = ()) -> str:
+def _describe_program(program: Program, versions: Iterable[str] = ()) -> str:
     version = program.version or ", ".join(versions)
     return f"{program.name} {version}".strip()
 
 
-def _versions(selection: Selection) -> list[str]:
+def _list_versions(selection: Selection) -> list[str]:
     return sorted({trial.program_version for trial in selection.various if trial.program_version})
 
 
-def _model(experiment: Experiment, selection: Selection) -> str:
+def _describe_model(experiment: Experiment, selection: Selection) -> str:
     used = sorted({trial.model for trial in selection.various if trial.model})
     return ", ".join(used) or experiment.model_label
 
 
-def _options(experiment: Experiment) -> list[tuple[str, str]]:
+def _list_options(experiment: Experiment) -> list[tuple[str, str]]:
     options = (
         ("Agent arguments", " ".join(experiment.agent_args)),
         ("Agent variables", ", ".join(experiment.agent_env)),
@@ -151,21 +157,21 @@ def _options(experiment: Experiment) -> list[tuple[str, str]]:
     return [(label, value) for label, value in options if value]
 
 
-def _order(experiment: Experiment) -> str:
-    each, shown = experiment.orders_per_run, []
+def _describe_order(experiment: Experiment) -> str:
+    orders_per_run, order_texts = experiment.orders_per_run, []
     for number, modes in enumerate(experiment.order[:_SHOWN_ORDERS]):
-        run, block = divmod(number, each)
-        of_block = f", block {block + 1}" if each > 1 else ""
-        shown.append(f"run {run + 1}{of_block}: {', '.join(modes)}")
+        run, block = divmod(number, orders_per_run)
+        of_block = f", block {block + 1}" if orders_per_run > 1 else ""
+        order_texts.append(f"run {run + 1}{of_block}: {', '.join(modes)}")
     if len(experiment.order) > _SHOWN_ORDERS:
-        shown.append("the others in experiment.json")
-    return "; ".join(shown)
+        order_texts.append("the others in experiment.json")
+    return "; ".join(order_texts)
 
 
-def banner(selection: Selection) -> str | None:
+def write_banner(selection: Selection) -> str | None:
     """Say what a reader must know before anything else."""
     replayed = sorted({trial.replayed for trial in selection.various if trial.replayed})
-    sentences = [*filter(None, [exploratory(selection)])]
+    sentences = [*filter(None, [describe_exploratory(selection)])]
     if replayed:
         sentences.append(
             f"Replay: what the agents printed comes from the recording of session "
@@ -180,7 +186,7 @@ def banner(selection: Selection) -> str | None:
     return " ".join(sentences) or None
 
 
-def notes(selection: Selection) -> tuple[str, ...]:
+def write_notes(selection: Selection) -> tuple[str, ...]:
     """Say what a reader must know to read the figures, where nothing went wrong."""
     experiment, trials = selection.data.experiment, selection.various
     sentences = []
@@ -200,47 +206,51 @@ def notes(selection: Selection) -> tuple[str, ...]:
             f"The retrieval tool {part} the embedded canopy, a stand-in that speaks canopy's "
             "protocols: these are no figures of canopy itself."
         )
-    sentences += _about_agents(selection)
+    sentences += _describe_agents_used(selection)
     counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
     if counters:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials) and not selection.fixed_rules:
-        sentences.append(_about_estimates(selection))
+        sentences.append(_describe_estimates(selection))
     if experiment.tasks and len(selection.modes) > 1:
-        sentences += about_worth(asked(experiment), experiment.beforehand)
-        sentences += ended_later(selection)
-    sentences += [*looked_at(experiment), *about_constant(selection)]
-    sentences += [*_about_age(experiment), *extended(experiment), *other_tasks(experiment)]
-    sentences += about_audit(selection)
+        sentences += explain_worth(count_independent(experiment), experiment.beforehand)
+        sentences += describe_later_end(selection)
+    sentences += [*describe_looks(experiment), *describe_constant_rule(selection)]
+    sentences += [
+        *_describe_age(experiment),
+        *describe_extension(experiment),
+        *describe_changed_tasks(experiment),
+    ]
+    sentences += describe_audit(selection)
     return tuple(filter(None, [*sentences, experiment.origin]))
 
 
-def _about_estimates(selection: Selection) -> str:
+def _describe_estimates(selection: Selection) -> str:
     priced = [trial for trial in selection.various if trial.cost_estimated]
     tables = sorted({trial.price_table for trial in priced if trial.price_table})
     source = f" with the price table {', '.join(tables)}" if tables else ""
     return f"Cost is an estimate{source}: tokens times list prices, and a bill may differ."
 
 
-def _about_age(experiment: Experiment) -> list[str]:
+def _describe_age(experiment: Experiment) -> list[str]:
     """Count the tasks whose answer a model may have seen in its training."""
     if experiment.since is None:
         return []
     dates = [task.written for task in experiment.tasks]
     older = sum(date is not None and date < experiment.since for date in dates)
     unknown = dates.count(None)
-    some = [f"{older} older than {experiment.since}"] if older else []
-    some += [f"{unknown} of unknown age"] if unknown else []
-    if not some:
+    counts = [f"{older} older than {experiment.since}"] if older else []
+    counts += [f"{unknown} of unknown age"] if unknown else []
+    if not counts:
         return []
-    tasks = amount(len(dates), "task")
+    tasks = quantify(len(dates), "task")
     return [
-        f"Of {tasks}, {joined(some)}: the model may have seen the answers in its training, in "
+        f"Of {tasks}, {join(counts)}: the model may have seen the answers in its training, in "
         "every mode alike."
     ]
 
 
-def _about_agents(selection: Selection) -> list[str]:
+def _describe_agents_used(selection: Selection) -> list[str]:
     experiment, sentences = selection.data.experiment, []
     if experiment.inherit_settings:
         sentences.append(
@@ -248,29 +258,29 @@ def _about_agents(selection: Selection) -> list[str]:
             "the figures are of this set-up, and another user's will differ."
         )
     tested = experiment.agent.tested
-    others = sorted(
+    other_versions = sorted(
         {
             trial.program_version
             for trial in selection.various
             if trial.program_version and tested and trial.program_version != tested
         }
     )
-    if others:
+    if other_versions:
         sentences.append(
-            f"{experiment.agent.name} {', '.join(others)} ran, and its adapter was verified with "
-            f"{tested}: look whether tokens, turns and tool calls are plausible."
+            f"{experiment.agent.name} {', '.join(other_versions)} ran, and its adapter was "
+            f"verified with {tested}: look whether tokens, turns and tool calls are plausible."
         )
     # Where the mode was not used, a warning says it.
-    idle = {
+    unused_tools = {
         tool
         for trial in selection.trials
         if trial.retrieval is Treatment.USED
         for tool in trial.unusable_tools or ()
     }
-    if idle:
+    if unused_tools:
         sentences.append(
-            f"The agent had no way to use {amount(len(idle), 'tool')} of the modes' servers "
-            f"({listed(sorted(idle))}), and used others of them."
+            f"The agent had no way to use {quantify(len(unused_tools), 'tool')} of the modes' "
+            f"servers ({list_few(sorted(unused_tools))}), and used others of them."
         )
     if any(trial.turns_counted for trial in selection.various):
         sentences.append(

@@ -1,35 +1,37 @@
 """What a rehearsal is for: whether each tool is connected and called, and what it adds."""
 
-from swarm_bench.analysis.adherence.treated import is_connected, treated_in
-from swarm_bench.analysis.sections.overhead import measured_overhead
+from swarm_bench.analysis.adherence.treated import get_mode_trials, is_connected
+from swarm_bench.analysis.sections.overhead import read_overhead
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Rehearsed
 from swarm_bench.core.session.records import Treatment, TrialRecord
 
 
-def rehearsed(selection: Selection) -> tuple[Rehearsed, ...] | None:
+def describe_rehearsal(selection: Selection) -> tuple[Rehearsed, ...] | None:
     """Return what a rehearsal shows of each mode with a tool; `None` in a session that is
     none."""
     if not selection.rehearsal:
         return None
-    return tuple(_of(selection, mode) for mode in selection.modes if selection.has_tool(mode))
+    return tuple(
+        _describe_mode(selection, mode) for mode in selection.modes if selection.has_tool(mode)
+    )
 
 
-def _of(selection: Selection, mode: str) -> Rehearsed:
-    trials = treated_in(selection, mode).counted
-    figures = measured_overhead(selection, mode)
+def _describe_mode(selection: Selection, mode: str) -> Rehearsed:
+    trials = get_mode_trials(selection, mode).counted_trials
+    figures = read_overhead(selection, mode)
     return Rehearsed(
         mode=mode,
         trials=len(trials),
         connected=sum(is_connected(trial) is True for trial in trials),
-        called=sum(map(_calls, trials)),
+        called=sum(map(_has_called, trials)),
         answered=sum(trial.retrieval is Treatment.USED for trial in trials),
         added_tokens=figures["prompt_difference"],
         seconds=figures["server_seconds"],
     )
 
 
-def _calls(trial: TrialRecord) -> bool:
+def _has_called(trial: TrialRecord) -> bool:
     """Tell whether the agent called a tool of its mode, whatever came back."""
-    called = bool(trial.evidence and trial.evidence.calls)
-    return called or trial.retrieval is Treatment.USED
+    has_calls = bool(trial.evidence and trial.evidence.calls)
+    return has_calls or trial.retrieval is Treatment.USED

@@ -11,7 +11,7 @@ Figures = Mapping[str, Figure | None]
 """By the key of the metric; `None` where it does not apply."""
 
 
-def sheet(
+def make_sheet(
     title: str,
     labels: tuple[str, ...],
     metrics: tuple[Metric, ...],
@@ -29,13 +29,13 @@ def sheet(
     return Sheet(
         title=title,
         labels=labels,
-        metrics=_kept(metrics, present),
+        metrics=_select(metrics, present),
         lines=tuple(
-            Line(labels=line.labels, figures=_kept(line.figures, present)) for line in lines
+            Line(labels=line.labels, figures=_select(line.figures, present)) for line in lines
         ),
-        unknown=_kept(metrics, [not has_value for has_value in present]),
+        unknown=_select(metrics, [not has_value for has_value in present]),
     )
 
 
-def _kept(items: tuple[_T, ...], which: list[bool]) -> tuple[_T, ...]:
+def _select(items: tuple[_T, ...], which: list[bool]) -> tuple[_T, ...]:
     return tuple(item for item, keep in zip(items, which, strict=True) if keep)

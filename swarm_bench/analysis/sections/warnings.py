@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from statistics import fmean
 
-from swarm_bench.analysis.caveats.afterwards import edited, extended
-from swarm_bench.analysis.caveats.integrity import about_set_aside
-from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, caveats, warned
-from swarm_bench.analysis.caveats.order.cache import about_cache
-from swarm_bench.analysis.caveats.package_metrics import failed_metrics
-from swarm_bench.analysis.comparison.verdicts import hypotheses
-from swarm_bench.analysis.sections.unpriced import cost_unknown, unpriced
+from swarm_bench.analysis.caveats.afterwards import describe_extension, warn_edited
+from swarm_bench.analysis.caveats.integrity import describe_replaced_files
+from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, list_caveats, list_kind_warnings
+from swarm_bench.analysis.caveats.order.cache import describe_cache
+from swarm_bench.analysis.caveats.package_metrics import describe_failed_metrics
+from swarm_bench.analysis.comparison.verdicts import list_hypotheses
+from swarm_bench.analysis.sections.unpriced import describe_unknown_cost, describe_unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.analysis.wording import amount, places
+from swarm_bench.analysis.wording import format_places, quantify
 from swarm_bench.core.ports import SCORED_CHARACTERS
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.records import TrialRecord
@@ -28,66 +28,75 @@ _EFFECT = {
 }
 
 
-def warnings(selection: Selection) -> tuple[str, ...]:
+def list_warnings(selection: Selection) -> tuple[str, ...]:
     return (
-        *_nothing(selection),
-        *noted(selection.data.experiment.retrieval),
-        *edited(selection),
-        *about_set_aside(selection),
-        *warned(selection, *GRAVEST),
-        *_unasked(selection),
-        *_swarm_failures(selection),
-        *_causes(selection),
-        *_odd_ends(selection),
-        *_not_run(selection),
-        *about_cache(selection),
-        *warned(selection, *KINDS[len(GRAVEST) :]),
-        *_mixed(selection),
-        *_unknown_prices(selection),
-        *_unscored(selection),
-        *failed_metrics(selection),
+        *_explain_nothing(selection),
+        *list_notes(selection.data.experiment.retrieval),
+        *warn_edited(selection),
+        *describe_replaced_files(selection),
+        *list_kind_warnings(selection, *GRAVEST),
+        *_describe_unasked(selection),
+        *_list_swarm_failures(selection),
+        *_describe_causes(selection),
+        *_describe_odd_ends(selection),
+        *_describe_not_run(selection),
+        *describe_cache(selection),
+        *list_kind_warnings(selection, *KINDS[len(GRAVEST) :]),
+        *_describe_mixed(selection),
+        *_describe_unknown_prices(selection),
+        *_describe_unscored(selection),
+        *describe_failed_metrics(selection),
         *selection.data.warnings,
     )
 
 
-def gravest(selection: Selection, warned: Sequence[str]) -> tuple[str, ...]:
+def sort_warnings(selection: Selection, all_warnings: Sequence[str]) -> tuple[str, ...]:
     """Return the warnings and the caveats that none of them is of, after what is to be known of all
     verdicts: that they may have been looked for. That costs are unknown comes
     last, and in a line, unless the verdicts are on costs: it is no doubt of them."""
     experiment = selection.data.experiment
-    costs = frozenset[str]() if experiment.primary == "cost" else frozenset(unpriced(selection))
-    others = (warning for warning in warned if warning not in costs)
-    grown = extended(experiment) if hypotheses(selection) else ()
-    return (*grown, *others, *clauses(selection), *(cost_unknown(selection) if costs else ()))
+    costs = (
+        frozenset[str]()
+        if experiment.primary == "cost"
+        else frozenset(describe_unpriced(selection))
+    )
+    other_warnings = (warning for warning in all_warnings if warning not in costs)
+    extension = describe_extension(experiment) if list_hypotheses(selection) else ()
+    return (
+        *extension,
+        *other_warnings,
+        *list_clauses(selection),
+        *(describe_unknown_cost(selection) if costs else ()),
+    )
 
 
-def clauses(selection: Selection) -> Iterator[str]:
+def list_clauses(selection: Selection) -> Iterator[str]:
     """Yield the caveats that no warning is of."""
     for mode in selection.modes:
-        for caveat in caveats(selection, mode):
+        for caveat in list_caveats(selection, mode):
             if caveat.warning is None:
                 yield f"{mode}: {caveat.qualification}."
 
 
-def noted(programs: Mapping[str, Program]) -> Iterator[str]:
+def list_notes(programs: Mapping[str, Program]) -> Iterator[str]:
     """Yield what must be known of the program that answers in each mode."""
     for mode, program in programs.items():
         if program.note is not None:
             yield f"{mode}: {program.note}."
 
 
-def _nothing(selection: Selection) -> Iterator[str]:
+def _explain_nothing(selection: Selection) -> Iterator[str]:
     if not selection.trials:
         yield "There is no record of any trial."
-    elif not any(selection.arm(mode).measured for mode in selection.modes):
+    elif not any(selection.get_arm(mode).measured_trials for mode in selection.modes):
         yield "Nothing could be measured: no trial ran to completion."
 
 
-def _swarm_failures(selection: Selection) -> Iterator[str]:
+def _list_swarm_failures(selection: Selection) -> Iterator[str]:
     """Report failures that no trial tells of, and that no later attempt made good."""
     for swarm in selection.swarms:
         agents = frozenset(swarm.agents)
-        of_run = selection.of_run(swarm.mode, swarm.run)
+        of_run = selection.select_run(swarm.mode, swarm.run)
         trials = [trial for trial in of_run if trial.agent in agents]
         good = len(trials) == len(swarm.agents) and not any(map(is_inconclusive, trials))
         if good or swarm.failure in {trial.detail for trial in trials}:
@@ -98,48 +107,48 @@ def _swarm_failures(selection: Selection) -> Iterator[str]:
             yield f"{swarm.mode}, run {swarm.run}: its service died while the agents ran."
 
 
-def _causes(selection: Selection) -> Iterator[str]:
+def _describe_causes(selection: Selection) -> Iterator[str]:
     for mode in selection.modes:
-        trials = selection.of(mode)
+        trials = selection.select(mode)
         by_cause: dict[Cause, list[TrialRecord]] = defaultdict(list)
         for trial in trials:
             if trial.cause and trial.cause is not Cause.FINISHED:
                 by_cause[trial.cause].append(trial)
-        for cause, ended in by_cause.items():
+        for cause, cause_trials in by_cause.items():
             consequence = CONSEQUENCES[cause]
-            ends = consequence.of(len(ended))
-            detail = next((trial.detail for trial in ended if trial.detail), None)
+            clause = consequence.of(len(cause_trials))
+            detail = next((trial.detail for trial in cause_trials if trial.detail), None)
             yield (
-                f"{mode}: {len(ended)} of {amount(len(trials), 'trial')} "
-                f"{ends} {places(ended, selection)}; {_EFFECT[consequence.status]}."
+                f"{mode}: {len(cause_trials)} of {quantify(len(trials), 'trial')} "
+                f"{clause} {format_places(cause_trials, selection)}; {_EFFECT[consequence.status]}."
                 + (f" The first says: {detail}" if detail else "")
             )
 
 
-def _odd_ends(selection: Selection) -> Iterator[str]:
+def _describe_odd_ends(selection: Selection) -> Iterator[str]:
     """Count the answers of programs that did not end after them, or whose end is missing."""
     for mode in selection.modes:
-        trials = selection.of(mode)
+        trials = selection.select(mode)
         odd = [trial for trial in trials if trial.cause is Cause.FINISHED and trial.detail]
         if odd:
             yield (
-                f"{mode}: {len(odd)} of {amount(len(trials), 'trial')} gave an answer, but did not "
-                f"end as they should {places(odd, selection)}; the answers count. The first says: "
-                f"{odd[0].detail}"
+                f"{mode}: {len(odd)} of {quantify(len(trials), 'trial')} gave an answer, but did "
+                f"not end as they should {format_places(odd, selection)}; the answers count. The "
+                f"first says: {odd[0].detail}"
             )
 
 
-def _not_run(selection: Selection) -> Iterator[str]:
+def _describe_not_run(selection: Selection) -> Iterator[str]:
     how = "" if selection.data.experiment.origin else "; --continue runs them"
-    yield from _cost_limit(selection)
+    yield from _describe_cost_limit(selection)
     for mode, planned in selection.data.planned.items():
-        there = len(selection.of(mode))
-        if there < planned:
-            trials = amount(planned, "planned trial")
-            yield f"{mode}: there is no record of {planned - there} of {trials}{how}."
+        record_count = len(selection.select(mode))
+        if record_count < planned:
+            trials = quantify(planned, "planned trial")
+            yield f"{mode}: there is no record of {planned - record_count} of {trials}{how}."
 
 
-def _cost_limit(selection: Selection) -> Iterator[str]:
+def _describe_cost_limit(selection: Selection) -> Iterator[str]:
     """Say that trials are missing because the next one, or the next block, would have exceeded
     --max-cost."""
     data = selection.data
@@ -149,44 +158,45 @@ def _cost_limit(selection: Selection) -> Iterator[str]:
     missing = planned - len(selection.trials)
     if setting is None or setting.value is None or missing <= 0 or not costs:
         return
-    spent = sum(costs) + sum(line.prompt_cost or 0.0 for line in data.overhead)
-    if spent + max(max(costs), _next_block(selection) * fmean(costs)) > setting.value:
+    total_cost = sum(costs) + sum(line.prompt_cost or 0.0 for line in data.overhead)
+    if total_cost + max(max(costs), _count_next_block(selection) * fmean(costs)) > setting.value:
         yield (
-            f"${spent:,.2f} of --max-cost {setting.value:g} is spent; {missing} of "
-            f"{amount(planned, 'trial')} were not started."
+            f"${total_cost:,.2f} of --max-cost {setting.value:g} is spent; {missing} of "
+            f"{quantify(planned, 'trial')} were not started."
         )
 
 
-def _next_block(selection: Selection) -> int:
+def _count_next_block(selection: Selection) -> int:
     """Count the trials that are missing of the first block that is not whole."""
     experiment = selection.data.experiment
-    there = Counter(map(selection.block_of, selection.trials))
+    trial_counts = Counter(map(selection.find_block, selection.trials))
     for run in range(1, experiment.runs + 1):
         for number, agents in enumerate(experiment.agents_of_blocks):
-            if missing := len(agents) * len(experiment.modes) - there[run, number]:
+            if missing := len(agents) * len(experiment.modes) - trial_counts[run, number]:
                 return missing
     return 0
 
 
-def _unasked(selection: Selection) -> Iterator[str]:
+def _describe_unasked(selection: Selection) -> Iterator[str]:
     """Report answers that did not come from the rehearsal server."""
     for mode in selection.modes:
-        unasked = [
+        without_requests = [
             trial
-            for trial in selection.of(mode)
+            for trial in selection.select(mode)
             if trial.rehearsal and trial.cause is Cause.FINISHED and not trial.rehearsal_requests
         ]
-        if unasked:
+        if without_requests:
             yield (
-                f"{mode}: {len(unasked)} of {amount(len(selection.of(mode)), 'trial')} gave an "
-                f"answer without asking the rehearsal server {places(unasked, selection)}: look "
-                "whether they asked a provider, who may have billed it."
+                f"{mode}: {len(without_requests)} of "
+                f"{quantify(len(selection.select(mode)), 'trial')} gave an answer without asking "
+                f"the rehearsal server {format_places(without_requests, selection)}: look whether "
+                f"they asked a provider, who may have billed it."
             )
 
 
-def _mixed(selection: Selection) -> Iterator[str]:
+def _describe_mixed(selection: Selection) -> Iterator[str]:
     """Report figures of different makers, which do not compare."""
-    for what, key in (
+    for noun, key in (
         ("models", "model"),
         ("versions of the agent", "program_version"),
         ("token counters", "token_counter"),
@@ -194,29 +204,29 @@ def _mixed(selection: Selection) -> Iterator[str]:
         if len({getattr(trial, key) for trial in selection.various} - {None}) > 1:
             makers = Counter(map(attrgetter(key), selection.trials))
             makers.pop(None, None)
-            listed = ", ".join(
-                f"{name} ({amount(number, 'trial')})" for name, number in makers.items()
+            enumeration = ", ".join(
+                f"{name} ({quantify(number, 'trial')})" for name, number in makers.items()
             )
-            yield f"The trials differ in their {what}: {listed}."
+            yield f"The trials differ in their {noun}: {enumeration}."
 
 
-def _unknown_prices(selection: Selection) -> Iterator[str]:
+def _describe_unknown_prices(selection: Selection) -> Iterator[str]:
     if any(trial.cost_unreliable for trial in selection.various):
         unreliable = [trial for trial in selection.trials if trial.cost_unreliable]
         models = ", ".join(sorted({trial.model or "unknown" for trial in unreliable}))
         yield (
-            f"The cost of {amount(len(unreliable), 'trial')} is unreliable: the agent's program "
+            f"The cost of {quantify(len(unreliable), 'trial')} is unreliable: the agent's program "
             f"has no price of the model ({models}) and took that of another; prices.toml can have "
             "one, for the trials to come."
         )
-    yield from unpriced(selection)
+    yield from describe_unpriced(selection)
 
 
-def _unscored(selection: Selection) -> Iterator[str]:
+def _describe_unscored(selection: Selection) -> Iterator[str]:
     cut = [trial for trial in selection.trials if trial.unscored_characters]
     if cut:
         yield (
-            f"{amount(len(cut), 'answer')} {places(cut, selection)} had more than a million "
-            "characters: files, headings, bullets and fences were counted in the first "
+            f"{quantify(len(cut), 'answer')} {format_places(cut, selection)} had more than a "
+            f"million characters: files, headings, bullets and fences were counted in the first "
             f"{SCORED_CHARACTERS:,} only."
         )

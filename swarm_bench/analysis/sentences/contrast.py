@@ -4,7 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.statistics.changes import percent, percent_range, worth_of
+from swarm_bench.analysis.statistics.changes import (
+    format_percent,
+    format_percent_range,
+    format_worth_of,
+)
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
@@ -12,19 +16,19 @@ from swarm_bench.analysis.statistics.rule import (
     EQUIVALENCE,
     FEWEST,
     Change,
-    few_differ,
+    is_too_few,
 )
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Metric, Style
 
 BEYOND_CHANCE = "beyond chance"
 BASELINE = "baseline"
 """A name that is an ordinary word, too."""
-_COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
+_COUNTABLE_UNITS = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
 _MONEY = (Style.DOLLARS, Style.CENTS)
 _TIME = (Style.SECONDS, Style.MILLISECONDS)
-_MOST_DIGITS = 2
+_MAX_DIGITS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,7 @@ class Contrast:
     metric: Metric
     pairs: Pairs
     """At least one case is compared."""
-    shown: Change
+    change: Change
     margin: float
     """A share of what is spent, or an absolute difference of a score."""
     level: float = ALPHA
@@ -50,91 +54,99 @@ class Contrast:
     @property
     def is_few(self) -> bool:
         """Whether nothing is shown, as so few cases differ that no interval can be made of them."""
-        both, is_open = not self.one_sided, self.shown is Change.UNCLEAR
+        count_gains, is_open = not self.one_sided, self.change is Change.UNCLEAR
         absolute = not self.metric.relative
-        return is_open and absolute and few_differ(self.effect, self.margin, both=both)
+        return (
+            is_open and absolute and is_too_few(self.effect, self.margin, count_gains=count_gains)
+        )
 
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The interval that decided, within what is possible; `None` where there is none."""
-        is_same = self.shown is Change.SAME
+        is_same = self.change is Change.SAME
         bounds = self.effect.interval(EQUIVALENCE if is_same else 1 - self.level)
-        most = math.inf if self.metric.relative else self.metric.most(self.effect.units)
-        return bounds and (max(bounds[0], -most), min(bounds[1], most))
+        max_value = math.inf if self.metric.relative else self.metric.most(self.effect.units)
+        return bounds and (max(bounds[0], -max_value), min(bounds[1], max_value))
 
     @property
     def figures(self) -> tuple[float, float]:
         """What is typical of a case: of the arm, and of its reference."""
-        means = self.pairs.own_mean, self.pairs.reference_mean
+        means = self.pairs.arm_mean, self.pairs.reference_mean
         return (math.exp(means[0]), math.exp(means[1])) if self.metric.relative else means
 
 
-def sides(contrast: Contrast, reference: str) -> str:
+def describe_sides(contrast: Contrast, reference: str) -> str:
     """Say `found 39 % of the files, baseline 25 %`."""
-    own, other = _figures(contrast.metric, contrast.figures)
+    arm_figure, reference_figure = _format_figures(contrast.metric, contrast.figures)
     the = "the " if reference == BASELINE else ""
-    return f"{_did(contrast.metric, own, contrast.case)}, {the}{reference} {other}"
+    return (
+        f"{_describe_result(contrast.metric, arm_figure, contrast.case)}, {the}{reference} "
+        f"{reference_figure}"
+    )
 
 
-def achieved(metric: Metric, figure: float, case: str = "case") -> str:
+def describe_figure(metric: Metric, figure: float, case: str = "case") -> str:
     """Say `found 39 % of the files`, of an arm alone."""
-    return _did(metric, _figures(metric, [figure])[0], case)
+    return _describe_result(metric, _format_figures(metric, [figure])[0], case)
 
 
-def sureness(contrast: Contrast) -> str:
+def describe_sureness(contrast: Contrast) -> str:
     """Say how sure it is, with the range of the difference: `3 to 30 points higher, beyond
     chance`."""
-    effect, shown = contrast.effect, contrast.shown
-    cases = amount(effect.units, unit(contrast))
+    effect, shown_change = contrast.effect, contrast.change
+    cases = quantify(effect.units, name_unit(contrast))
     differ = sum(effect.differing)
     if not differ:
-        sure = "surely equal" if shown is Change.SAME else "too few to tell"
+        sure = "surely equal" if shown_change is Change.SAME else "too few to tell"
         return f"same in {'all ' * (effect.units > 1)}{cases}, {sure}"
-    if effect.independent < FEWEST:
-        worth = worth_of(effect, effect.units) if effect.units >= FEWEST else ""
-        return f"{cases}{worth}, too few to tell"
-    if shown is Change.SAME:
-        return _within_margin(contrast)
+    if effect.independent_cases < FEWEST:
+        worth_text = format_worth_of(effect, effect.units) if effect.units >= FEWEST else ""
+        return f"{cases}{worth_text}, too few to tell"
+    if shown_change is Change.SAME:
+        return _describe_margin(contrast)
     if contrast.is_few:
         verb = "differs" if differ == 1 else "differ"
         return f"only {differ} of {cases} {verb}, too few to tell"
     bounds = contrast.bounds
     if bounds is None:
         return "too early to tell"
-    if bounds[0] == bounds[1] and shown is not Change.UNCLEAR:
-        return f"{change(contrast)} in every {unit(contrast)}, {BEYOND_CHANCE}"
-    return f"{span(contrast, bounds)}, {_how_sure(contrast, bounds)}"
+    if bounds[0] == bounds[1] and shown_change is not Change.UNCLEAR:
+        return f"{describe_change(contrast)} in every {name_unit(contrast)}, {BEYOND_CHANCE}"
+    return f"{describe_span(contrast, bounds)}, {_describe_certainty(contrast, bounds)}"
 
 
-def _within_margin(contrast: Contrast) -> str:
+def _describe_margin(contrast: Contrast) -> str:
     """Say that no difference matters; where only a loss is excluded, how large it may be."""
     if not contrast.one_sided or contrast.bounds is None:
-        return f"surely less than {_margin(contrast)} apart"
+        return f"surely less than {_format_margin(contrast)} apart"
     low = contrast.bounds[0]
-    return f"surely {f'at most {points(contrast.metric, -low)} lower' if low < 0 else 'no lower'}"
+    return (
+        f"surely "
+        f"{f'at most {format_points(contrast.metric, -low)} lower' if low < 0 else 'no lower'}"
+    )
 
 
-def unit(contrast: Contrast) -> str:
+def name_unit(contrast: Contrast) -> str:
     """Return what is counted as independent."""
     return "group" if contrast.effect.groups else contrast.case
 
 
-def _how_sure(contrast: Contrast, bounds: tuple[float, float]) -> str:
-    if contrast.shown is not Change.UNCLEAR:
+def _describe_certainty(contrast: Contrast, bounds: tuple[float, float]) -> str:
+    if contrast.change is not Change.UNCLEAR:
         return BEYOND_CHANCE
     if bounds[0] <= 0 <= bounds[1]:
         return "may be chance"
     return "unconfirmed by a second test"
 
 
-def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
+def describe_span(contrast: Contrast, bounds: tuple[float, float]) -> str:
     """Say `18 to 42 % fewer`, or `3 points lower to 30 higher`."""
     if contrast.metric.relative:
-        return percent_range(bounds, *less_and_more(contrast.metric))
+        return format_percent_range(bounds, *choose_comparatives(contrast.metric))
     share = contrast.metric.is_share
     factor, unit = (100, " points") if share else (1, "")
-    digits = _digits([bound * factor for bound in bounds]) if share else None
-    low, high = (_written(abs(bound) * factor, digits) for bound in bounds)
+    digits = _count_digits([bound * factor for bound in bounds]) if share else None
+    low, high = (_format(abs(bound) * factor, digits) for bound in bounds)
     if low == high and bounds[0] * bounds[1] > 0:  # as close as can be written
         return f"about {low}{unit} {'higher' if bounds[0] > 0 else 'lower'}"
     if bounds[1] <= 0:
@@ -144,38 +156,38 @@ def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
     return f"{low}{unit} lower to {high} higher"
 
 
-def change(contrast: Contrast) -> str:
+def describe_change(contrast: Contrast) -> str:
     """Say `31 % fewer`, or `14 points higher`."""
     estimate = round(contrast.effect.estimate, 9)
     is_none = not round(math.expm1(estimate) * 100) if contrast.metric.relative else not estimate
     if is_none:
         return "no difference"
     if contrast.metric.relative:
-        return percent(estimate, *less_and_more(contrast.metric))
-    size = points(contrast.metric, abs(estimate))
+        return format_percent(estimate, *choose_comparatives(contrast.metric))
+    size = format_points(contrast.metric, abs(estimate))
     return f"{size} {'lower' if estimate < 0 else 'higher'}"
 
 
-def spent_as_much(metric: Metric) -> str:
+def describe_equal_spending(metric: Metric) -> str:
     """Say `used as many tokens`."""
     if metric.style in _MONEY:
         return "cost as much"
     if metric.style in _TIME:
         return "took as long"
-    if metric.unit in _COUNTED:
+    if metric.unit in _COUNTABLE_UNITS:
         return f"used as many {metric.unit}"
-    return f"used as much {lowered(metric.title)}"
+    return f"used as much {lowercase(metric.title)}"
 
 
-def spent_so_much(contrast: Contrast) -> str:
+def describe_spending(contrast: Contrast) -> str:
     """Say `used 30 % fewer tokens`."""
-    metric, text = contrast.metric, change(contrast)
+    metric, text = contrast.metric, describe_change(contrast)
     if metric.style in _MONEY:
         return f"cost {text}"
     if metric.style in _TIME:
         return f"took {text} time"
-    what = metric.unit if metric.unit in _COUNTED else lowered(metric.title)
-    return f"used {text} {what}"
+    noun = metric.unit if metric.unit in _COUNTABLE_UNITS else lowercase(metric.title)
+    return f"used {text} {noun}"
 
 
 def is_time(metric: Metric) -> bool:
@@ -183,18 +195,18 @@ def is_time(metric: Metric) -> bool:
     return metric.style in _TIME
 
 
-def less_and_more(metric: Metric) -> tuple[str, str]:
+def choose_comparatives(metric: Metric) -> tuple[str, str]:
     """Return `fewer` and `more` for what is counted."""
-    return ("fewer", "more") if metric.unit in _COUNTED else ("less", "more")
+    return ("fewer", "more") if metric.unit in _COUNTABLE_UNITS else ("less", "more")
 
 
-def _margin(contrast: Contrast) -> str:
+def _format_margin(contrast: Contrast) -> str:
     if contrast.metric.relative:
         return f"{contrast.margin * 100:g} %"
-    return points(contrast.metric, contrast.margin)
+    return format_points(contrast.metric, contrast.margin)
 
 
-def points(metric: Metric, size: float) -> str:
+def format_points(metric: Metric, size: float) -> str:
     """Write a difference of a score: `10 points` of a share."""
     if not metric.is_share:
         return f"{size:.3g}"
@@ -202,9 +214,9 @@ def points(metric: Metric, size: float) -> str:
     return f"{text} point{'' if text == '1' else 's'}"
 
 
-def _did(metric: Metric, figure: str, case: str) -> str:
+def _describe_result(metric: Metric, figure: str, case: str) -> str:
     """Say what an arm did by the metric."""
-    title = lowered(metric.title)
+    title = lowercase(metric.title)
     if not metric.relative:
         return metric.phrase.replace("{}", figure) if metric.phrase else f"had {title} of {figure}"
     if metric.phrase:
@@ -215,42 +227,42 @@ def _did(metric: Metric, figure: str, case: str) -> str:
         text = f"took {figure} of {title}"
     else:
         text = f"used {figure} {title}"
-    if figure == "1" and metric.unit in _COUNTED:
+    if figure == "1" and metric.unit in _COUNTABLE_UNITS:
         text = text.replace(metric.unit, metric.unit.removesuffix("s"))
     return f"{text} per {case}"
 
 
-def _figures(metric: Metric, figures: Sequence[float]) -> list[str]:
+def _format_figures(metric: Metric, figures: Sequence[float]) -> list[str]:
     if metric.relative:
-        return [_typical(value, metric) for value in figures]
+        return [_format_typical(value, metric) for value in figures]
     if not metric.is_share:
-        return [_three_digits(value) for value in figures]
-    digits = _digits([value * 100 for value in figures], whole=100)
-    shares = [float(_written(value, digits + 2)) for value in figures]  # rounded as in tables
-    return [f"{_written(share * 100, digits)} %" for share in shares]
+        return [_format_large(value) for value in figures]
+    digits = _count_digits([value * 100 for value in figures], base=100)
+    shares = [float(_format(value, digits + 2)) for value in figures]  # rounded as in tables
+    return [f"{_format(share * 100, digits)} %" for share in shares]
 
 
-def _typical(value: float, metric: Metric) -> str:
+def _format_typical(value: float, metric: Metric) -> str:
     """Write an absolute value with its unit; one with many digits without a power of ten."""
     if metric.style in _MONEY:
         return f"${value:,.2f}" if value >= 0.1 else f"${value:.2g}"
-    text = _three_digits(value)
+    text = _format_large(value)
     return f"{text} s" if metric.style in _TIME else text
 
 
-def _three_digits(value: float) -> str:
+def _format_large(value: float) -> str:
     """Write a figure that may be large, without a power of ten."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _digits(values: Sequence[float], whole: float = 0) -> int:
+def _count_digits(values: Sequence[float], base: float = 0) -> int:
     """Return as few decimals as keep values apart from each other, from 0, and from a whole."""
-    apart = {*values, 0.0, float(whole)}
-    for digits in range(_MOST_DIGITS):
-        if len({round(value, digits) for value in apart}) == len(apart):
+    distinct = {*values, 0.0, float(base)}
+    for digits in range(_MAX_DIGITS):
+        if len({round(value, digits) for value in distinct}) == len(distinct):
             return digits
-    return _MOST_DIGITS
+    return _MAX_DIGITS
 
 
-def _written(value: float, digits: int | None) -> str:
+def _format(value: float, digits: int | None) -> str:
     return f"{value:.3g}" if digits is None else f"{value:.{digits}f}"

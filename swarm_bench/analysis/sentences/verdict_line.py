@@ -4,9 +4,9 @@ comes next."""
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from swarm_bench.analysis.sentences.contrast import Contrast, sides, sureness
+from swarm_bench.analysis.sentences.contrast import Contrast, describe_sides, describe_sureness
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.wording import amount, sentence
+from swarm_bench.analysis.wording import make_sentence, quantify
 from swarm_bench.core.report.document import Answer, Tone
 
 CANNOT_TELL = ": cannot tell yet"
@@ -29,63 +29,63 @@ class Finding:
     """What stands before them: `used 30 % fewer tokens but`."""
     sure: str = ""
     """How sure it is, where that is not of its figures alone."""
-    beside: str = ""
+    addition: str = ""
     """What is said of the other figure: `, with answers as good`."""
     but: str = ""
     """Why the figures do not count, in the place of how sure they are."""
-    why: str = ""
+    explanation: str = ""
     """A sentence in the place of figures."""
 
 
-def answered(finding: Finding) -> Answer:
+def make_answer(finding: Finding) -> Answer:
     """Make the answer, with nothing but its line."""
     return Answer(
         subject=finding.subject,
         claim=finding.claim,
         tone=finding.tone,
-        figures=_figures(finding),
+        figures=_write_figures(finding),
     )
 
 
-def held_against(answer: Answer, reference: str, contrast: Contrast, but: str) -> Answer:
+def add_comparison(answer: Answer, reference: str, contrast: Contrast, but: str) -> Answer:
     """Add the figures of an arm beside its reference."""
     finding = Finding(
         subject=answer.subject, claim=answer.claim, reference=reference, main=contrast, but=but
     )
-    return replace(answer, figures=_figures(finding))
+    return replace(answer, figures=_write_figures(finding))
 
 
-def without_verdict(answer: Answer, why: Iterable[str]) -> Answer:
+def add_reasons(answer: Answer, reasons: Iterable[str]) -> Answer:
     """Add why there is none: the gravest in the line, the other clauses below it."""
-    first, *more = map(sentence, filter(None, why))
-    return replace(answer, figures=first, evidence=" ".join(more))
+    first, *others_below = map(make_sentence, filter(None, reasons))
+    return replace(answer, figures=first, evidence=" ".join(others_below))
 
 
-def not_compared(subject: str, why: str) -> Answer:
-    """Answer that two sessions tell nothing of an arm; `why` is a sentence."""
-    return Answer(subject=subject, claim=": not compared", tone=Tone.OPEN, figures=why)
+def answer_not_compared(subject: str, reason: str) -> Answer:
+    """Answer that two sessions tell nothing of an arm; `reason` is a sentence."""
+    return Answer(subject=subject, claim=": not compared", tone=Tone.OPEN, figures=reason)
 
 
-def too_few_compared(
-    asked: int, compared: int, case: str, measured: str = "measured on both sides"
+def explain_too_few_compared(
+    total: int, available: int, case: str, state: str = "measured on both sides"
 ) -> str:
     """Say in a sentence that too few cases have the figure."""
-    number = f"Only {compared}" if compared else "None"
-    verb = "were" if compared > 1 else "was"
+    number = f"Only {available}" if available else "None"
+    verb = "were" if available > 1 else "was"
     return (
-        f"{number} of {amount(asked, case)} {verb} {measured}, where "
+        f"{number} of {quantify(total, case)} {verb} {state}, where "
         f"{LEAST_PAIRED * 100:.0f} % are needed."
     )
 
 
-def _figures(finding: Finding) -> str:
+def _write_figures(finding: Finding) -> str:
     if finding.main is None:
-        return finding.why
-    it = f"It {finding.first} " if finding.first else "It "
-    text = f"{it}{sides(finding.main, finding.reference)}"
+        return finding.explanation
+    opening = f"It {finding.first} " if finding.first else "It "
+    text = f"{opening}{describe_sides(finding.main, finding.reference)}"
     text = (
         f"{text}, {finding.but}"
         if finding.but
-        else f"{text} ({finding.sure or sureness(finding.main)})"
+        else f"{text} ({finding.sure or describe_sureness(finding.main)})"
     )
-    return f"{text}{finding.beside}."
+    return f"{text}{finding.addition}."

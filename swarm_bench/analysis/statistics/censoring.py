@@ -13,8 +13,8 @@ from statistics import median
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Cases, Figures, paired
-from swarm_bench.analysis.statistics.rule import Change, ratio_shown
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, pair_figures
+from swarm_bench.analysis.statistics.rule import Change, classify_ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Censored:
     differences: tuple[float, ...]
     """One for each case, of logarithms; infinite where the typical trial of one arm was stopped or
     lost, and 0 where that of both was."""
-    hidden: int
+    unknown_cases: int
     """Cases in which it was in one of the arms or in both."""
     weights: tuple[float, ...] = ()
     """Those of the cases; empty where all have the same."""
@@ -42,9 +42,11 @@ class Censored:
         _, places, counts = np.unique(sizes, return_inverse=True, return_counts=True)
         ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]  # equal ones share theirs
         signed = zip(ranks, self.differences, strict=True)
-        return self._effect(math.copysign(rank, value) if value else 0.0 for rank, value in signed)
+        return self._make_effect(
+            math.copysign(rank, value) if value else 0.0 for rank, value in signed
+        )
 
-    def _effect(self, differences: Iterable[float]) -> Effect:
+    def _make_effect(self, differences: Iterable[float]) -> Effect:
         return Effect(
             differences=tuple(differences),
             weights=self.weights,
@@ -55,84 +57,97 @@ class Censored:
     @property
     def effect(self) -> Effect:
         """The differences as they are, where all of them are known."""
-        return self._effect(self.differences)
+        return self._make_effect(self.differences)
 
-    def agrees(self, shown: Change, margin: float, level: float) -> bool:
+    def agrees(self, change: Change, margin: float, level: float) -> bool:
         """Tell whether what was shown of the primary metric is shown so, too: by the same rule
         where all differences are known, otherwise by their ranks."""
-        if shown is Change.UNCLEAR:
+        if change is Change.UNCLEAR:
             return True
-        if not self.hidden:
-            return ratio_shown(self.effect, margin, level) is shown
-        if shown is Change.SAME:
+        if not self.unknown_cases:
+            return classify_ratio(self.effect, margin, level) is change
+        if change is Change.SAME:
             return False
-        side = -1 if shown is Change.LOWER else 1
+        side = -1 if change is Change.LOWER else 1
         return side * self.ranks.estimate > 0 and self.ranks.sign_flip_p <= ALPHA
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MeasuredFigures:
     """The figures of an arm, and its trials that have none because they were lost."""
 
     figures: Figures
-    lost: Mapping[str, int]
+    lost_counts: Mapping[str, int]
     """By case, how many of its trials could have had any figure."""
 
-    def with_lost(self, value: float) -> Figures:
+    def fill_lost(self, value: float) -> Figures:
         """Return the figures as if all lost trials had had this one."""
-        cases = dict.fromkeys([*self.figures, *self.lost])
+        cases = dict.fromkeys([*self.figures, *self.lost_counts])
         return {
-            case: [*self.figures.get(case, ()), *[value] * self.lost.get(case, 0)] for case in cases
+            case: [*self.figures.get(case, ()), *[value] * self.lost_counts.get(case, 0)]
+            for case in cases
         }
 
 
-def ratios_at_worst(
-    own: Measured, reference: Measured, cases: Cases, shown: Change
+def compare_ratios_at_worst(
+    arm: MeasuredFigures, reference: MeasuredFigures, cases: Cases, change: Change
 ) -> tuple[Censored, ...]:
     """Compare two arms as if the lost trials of each had taken what speaks most against what was
     shown: more than all others, or less. An equality has two sides; nothing for no claim."""
-    less, more = (math.inf, 0.0), (0.0, math.inf)
-    sides = {Change.LOWER: (less,), Change.HIGHER: (more,), Change.SAME: (less, more)}
-    every = (censored(own, reference, cases, lost) for lost in sides.get(shown, ()))
-    return tuple(each for each in every if each)
+    lower, greater = (math.inf, 0.0), (0.0, math.inf)
+    sides = {Change.LOWER: (lower,), Change.HIGHER: (greater,), Change.SAME: (lower, greater)}
+    comparisons = (
+        compare_censored(arm, reference, cases, lost_values)
+        for lost_values in sides.get(change, ())
+    )
+    return tuple(comparison for comparison in comparisons if comparison)
 
 
-def scores_at_worst(
-    own: Measured, reference: Measured, cases: Cases, *, gain: bool
+def compare_scores_at_worst(
+    arm: MeasuredFigures, reference: MeasuredFigures, cases: Cases, *, gain: bool
 ) -> Effect | None:
     """Compare the shares of two arms as if each lost trial had had what speaks most against a gain
     of the first one, or against a loss; `None` where too few cases are paired."""
     low, high = (0.0, 1.0) if gain else (1.0, 0.0)
-    pairs = paired(own.with_lost(low), reference.with_lost(high), cases, relative=False)
+    pairs = pair_figures(arm.fill_lost(low), reference.fill_lost(high), cases, relative=False)
     return pairs.effect if pairs.suffice else None
 
 
-def censored(
-    own: Measured, reference: Measured, cases: Cases, lost: tuple[float, float] = (math.inf,) * 2
+def compare_censored(
+    arm: MeasuredFigures,
+    reference: MeasuredFigures,
+    cases: Cases,
+    lost_values: tuple[float, float] = (math.inf,) * 2,
 ) -> Censored | None:
-    """Compare two arms case by case; `None` where no case has a figure above 0 in both. `lost` is
-    what the lost trials of each are taken for: of infinity, or of 0, which is less than all
-    others."""
-    sides = [side.with_lost(value) for side, value in zip((own, reference), lost, strict=True)]
-    compared = [
+    """Compare two arms case by case; `None` where no case has a figure above 0 in both.
+    `lost_values` are what the lost trials of each are taken for: of infinity, or of 0, which is
+    less than all others."""
+    sides = [
+        side.fill_lost(lost_value)
+        for side, lost_value in zip((arm, reference), lost_values, strict=True)
+    ]
+    case_ids = [
         case
         for case in cases.ids
         if all(side.get(case) for side in sides)
-        and not any(0 in side.figures.get(case, ()) for side in (own, reference))
+        and not any(0 in side.figures.get(case, ()) for side in (arm, reference))
     ]
-    pairs = [tuple(_middle(side[case]) for side in sides) for case in compared]
+    pairs = [tuple(_compute_median(side[case]) for side in sides) for case in case_ids]
     if not pairs:
         return None
     return Censored(
-        differences=tuple(0.0 if mine == theirs else mine - theirs for mine, theirs in pairs),
-        hidden=sum(not all(map(math.isfinite, pair)) for pair in pairs),
-        weights=cases.weights_of(compared),
-        groups=cases.groups_of(compared),
+        differences=tuple(
+            0.0 if value == reference_value else value - reference_value
+            for value, reference_value in pairs
+        ),
+        unknown_cases=sum(not all(map(math.isfinite, pair)) for pair in pairs),
+        weights=cases.list_weights(case_ids),
+        groups=cases.list_groups(case_ids),
         at_every_look=cases.at_every_look,
     )
 
 
-def _middle(values: Sequence[float]) -> float:
+def _compute_median(values: Sequence[float]) -> float:
     """Return the median of the logarithms. Between one that was stopped and one that was lost it
     is as little as the latter took: only there it speaks against what was shown."""
     logs = median(math.log(value) if value else -math.inf for value in values)

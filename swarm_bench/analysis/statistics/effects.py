@@ -11,8 +11,8 @@ from functools import cached_property
 from statistics import fmean, median
 from typing import TYPE_CHECKING, TypeVar
 
-from swarm_bench.analysis.statistics.formulas import ALPHA, CONFIDENCE, t_limit
-from swarm_bench.analysis.statistics.looks import half_width, log_evidence
+from swarm_bench.analysis.statistics.formulas import ALPHA, CONFIDENCE, compute_t_limit
+from swarm_bench.analysis.statistics.looks import compute_half_width, compute_log_evidence
 
 if TYPE_CHECKING:
     from numpy import int8
@@ -27,7 +27,7 @@ _ROUNDING = 100
 """Smallest steps of a float by which two means of the same values may differ."""
 _DIGITS = 12
 """To which a mean of a group is rounded, so that means of equal values are equal."""
-_MOST_AVERAGED = 500
+_MAX_AVERAGED = 500
 """Cases of which all pairs are averaged; of more, a Hodges-Lehmann estimate takes too long."""
 
 
@@ -64,9 +64,12 @@ class Effect:
         sums: dict[Hashable, tuple[float, float]] = {}
         cases = zip(self.groups or range(self.cases), self.differences, weights, strict=True)
         for group, value, weight in cases:
-            total, whole = sums.get(group, (0.0, 0.0))
-            sums[group] = total + value * weight, whole + weight
-        return [(round(total / whole, _DIGITS), whole) for total, whole in sums.values()]
+            total, total_weight = sums.get(group, (0.0, 0.0))
+            sums[group] = total + value * weight, total_weight + weight
+        return [
+            (round(total / total_weight, _DIGITS), total_weight)
+            for total, total_weight in sums.values()
+        ]
 
     @property
     def units(self) -> int:
@@ -79,7 +82,7 @@ class Effect:
         return [value for value, _ in self._units]
 
     @cached_property
-    def independent(self) -> float:
+    def independent_cases(self) -> float:
         """How many independent cases of the same weight it is worth: Kish (1965). Without weights
         and groups all of them."""
         weights = [weight for _, weight in self._units]
@@ -94,9 +97,9 @@ class Effect:
             return None
         first, _ = self._units[0]  # the rounding of a mean would keep equal values apart
         shifted = [(value - first, weight) for value, weight in self._units]
-        whole = sum(weight for _, weight in shifted)
-        mean = sum(value * weight for value, weight in shifted) / whole
-        moves = [weight * (mean - value) / (whole - weight) for value, weight in shifted]
+        total_weight = sum(weight for _, weight in shifted)
+        mean = sum(value * weight for value, weight in shifted) / total_weight
+        moves = [weight * (mean - value) / (total_weight - weight) for value, weight in shifted]
         return math.sqrt((number - 1) / number * sum(move**2 for move in moves))
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
@@ -106,22 +109,29 @@ class Effect:
         if error is None:
             return None
         if self.at_every_look:
-            half = half_width(self._deviation, self.independent, 1 - confidence)
+            deviation = compute_half_width(self._deviation, self.independent_cases, 1 - confidence)
         else:
-            half = t_limit((1 + confidence) / 2, self.independent - 1) * error
-        return (self.estimate - half, self.estimate + half) if math.isfinite(half) else None
+            deviation = compute_t_limit((1 + confidence) / 2, self.independent_cases - 1) * error
+        return (
+            (self.estimate - deviation, self.estimate + deviation)
+            if math.isfinite(deviation)
+            else None
+        )
 
     @property
     def _deviation(self) -> float:
         """That of so many independent cases of the same weight, about their mean."""
-        return (self.standard_error or 0.0) * math.sqrt(max(self.independent - 1, 0.0))
+        return (self.standard_error or 0.0) * math.sqrt(max(self.independent_cases - 1, 0.0))
 
     @cached_property
     def _look_p(self) -> float:
         """The reciprocal of the evidence, which may be looked at as often as one likes."""
         if self.units < 2:
             return 1.0
-        return min(1.0, math.exp(-log_evidence(self.estimate, self._deviation, self.independent)))
+        return min(
+            1.0,
+            math.exp(-compute_log_evidence(self.estimate, self._deviation, self.independent_cases)),
+        )
 
     @cached_property
     def t_p(self) -> float | None:
@@ -136,7 +146,7 @@ class Effect:
             return float(self.estimate == 0)
         from scipy import special
 
-        return float(2 * special.stdtr(self.independent - 1, -abs(self.estimate) / error))
+        return float(2 * special.stdtr(self.independent_cases - 1, -abs(self.estimate) / error))
 
     @cached_property
     def sign_flip_p(self) -> float:
@@ -145,36 +155,36 @@ class Effect:
         holds there."""
         if self.at_every_look:
             return self._look_p
-        if len(self._moved) < 2:  # a single sign says nothing
+        if len(self._nonzero) < 2:  # a single sign says nothing
             return 1.0
         import numpy as np
 
-        moved = np.array(self._moved)
-        mean = moved.mean()
+        values = np.array(self._nonzero)
+        mean = values.mean()
         means = np.concatenate(
-            [np.mean(signs * moved[:, None], axis=0) for signs in _flips(len(moved))]
+            [np.mean(signs * values[:, None], axis=0) for signs in _draw_flips(len(values))]
         )
         same = abs(mean) * np.finfo(float).eps * _ROUNDING
-        own = int(2 ** len(moved) > _FLIPS)  # a draw need not have what was measured
+        is_added = int(2 ** len(values) > _FLIPS)  # a draw need not have what was measured
         few = min(np.count_nonzero(means <= mean + same), np.count_nonzero(means >= mean - same))
-        return min(1.0, float((few + own) / (len(means) + own) * 2))
+        return min(1.0, float((few + is_added) / (len(means) + is_added) * 2))
 
     @property
     def floor(self) -> float:
         """The smallest p that the sign-flip test can give with so many differences, or the test
         that holds at every look."""
         if self.at_every_look:
-            return min(1.0, math.exp(-log_evidence(1.0, 0.0, self.independent)))
-        return min(1.0, max(2.0 ** (1 - len(self._moved)), 2 / (_FLIPS + 1)))
+            return min(1.0, math.exp(-compute_log_evidence(1.0, 0.0, self.independent_cases)))
+        return min(1.0, max(2.0 ** (1 - len(self._nonzero)), 2 / (_FLIPS + 1)))
 
     @property
     def differing(self) -> tuple[int, int]:
         """How many groups are below 0, and how many above; or cases where each is one by itself."""
-        below = sum(value < 0 for value in self._moved)
-        return below, len(self._moved) - below
+        lower = sum(value < 0 for value in self._nonzero)
+        return lower, len(self._nonzero) - lower
 
     @cached_property
-    def _moved(self) -> list[float]:
+    def _nonzero(self) -> list[float]:
         """What groups add to the mean, without those that add 0: to flip its sign changes
         nothing."""
         return [value * weight for value, weight in self._units if value]
@@ -191,13 +201,13 @@ class Effect:
         """The interval of at least 95 % that belongs to it; `None` where no such interval exists:
         for fewer than six cases, or too many of them, and at every look."""
         averages = self._averages
-        if self.at_every_look or averages is None or (rank := _rank(self.units)) is None:
+        if self.at_every_look or averages is None or (rank := _find_rank(self.units)) is None:
             return None
         return averages[rank], averages[-1 - rank]
 
     @cached_property
     def _averages(self) -> list[float] | None:
-        if self.units > _MOST_AVERAGED:
+        if self.units > _MAX_AVERAGED:
             return None
         import numpy as np
 
@@ -209,49 +219,49 @@ class Effect:
     @property
     def signs(self) -> tuple[int, int, int]:
         """How many cases are below 0, at 0, and above."""
-        below = sum(value < 0 for value in self.differences)
-        above = sum(value > 0 for value in self.differences)
-        return below, self.cases - below - above, above
+        lower = sum(value < 0 for value in self.differences)
+        higher = sum(value > 0 for value in self.differences)
+        return lower, self.cases - lower - higher, higher
 
 
-def within(
-    bounds: tuple[float, float] | None, most: float = math.inf
+def clip_interval(
+    bounds: tuple[float, float] | None, max_value: float = math.inf
 ) -> tuple[float, float] | None:
-    """Return of an interval of differences what they can be: none is larger than `most`. `None`
-    where all cases are equal, as that they are says nothing of others."""
+    """Return of an interval of differences what they can be: none is larger than `max_value`.
+    `None` where all cases are equal, as that they are says nothing of others."""
     if not bounds or bounds[0] == bounds[1]:
         return None
-    return max(bounds[0], -most), min(bounds[1], most)
+    return max(bounds[0], -max_value), min(bounds[1], max_value)
 
 
-def _flips(values: int) -> Iterator["NDArray[int8]"]:
+def _draw_flips(values: int) -> Iterator["NDArray[int8]"]:
     """Yield arrays of signs, with a row for each value and a column for each flip."""
     import numpy as np
 
     if 2**values <= _FLIPS:
         yield (1 - 2 * (np.arange(2**values) >> np.arange(values)[:, None] & 1)).astype(np.int8)
         return
-    drawn = np.random.default_rng(0)
+    generator = np.random.default_rng(0)
     signs = np.tile(np.array([1, -1], np.int8), (_AT_ONCE, values, 1))
     for number in range(0, _FLIPS, _AT_ONCE):
-        yield np.ascontiguousarray(drawn.permuted(signs, axis=2)[: _FLIPS - number, :, 0].T)
+        yield np.ascontiguousarray(generator.permuted(signs, axis=2)[: _FLIPS - number, :, 0].T)
 
 
-def _rank(cases: int) -> int | None:
+def _find_rank(cases: int) -> int | None:
     """Return how many averages lie outside at each end; `None` where even the widest interval
     covers less than 95 %."""
     import numpy as np
 
     # The null distribution of the signed ranks: each rank counts or does not.
-    ways = np.ones(1)
+    probabilities = np.ones(1)
     for rank in range(1, cases + 1):
-        shifted = np.concatenate([np.zeros(rank), ways])
-        ways = (np.concatenate([ways, np.zeros(rank)]) + shifted) / 2
-    outside = int(np.searchsorted(np.cumsum(ways), ALPHA / 2, side="right"))
+        shifted = np.concatenate([np.zeros(rank), probabilities])
+        probabilities = (np.concatenate([probabilities, np.zeros(rank)]) + shifted) / 2
+    outside = int(np.searchsorted(np.cumsum(probabilities), ALPHA / 2, side="right"))
     return outside - 1 if outside else None
 
 
-def holm_levels(tests: Mapping[Name, float]) -> dict[Name, float]:
+def compute_holm_levels(tests: Mapping[Name, float]) -> dict[Name, float]:
     """Return the level at which each of several hypotheses is tested, by its p: Holm (1979).
     Intervals at these levels exclude the null where Holm's procedure rejects it."""
     levels: dict[Name, float] = {}
@@ -264,7 +274,7 @@ def holm_levels(tests: Mapping[Name, float]) -> dict[Name, float]:
     return levels
 
 
-def holm(tests: Mapping[Name, float]) -> dict[Name, float]:
+def adjust_holm(tests: Mapping[Name, float]) -> dict[Name, float]:
     """Return the p of several hypotheses adjusted by Holm's procedure."""
     adjusted: dict[Name, float] = {}
     largest = 0.0
@@ -274,26 +284,26 @@ def holm(tests: Mapping[Name, float]) -> dict[Name, float]:
     return adjusted
 
 
-def wilson(passed: float, trials: float) -> tuple[float, float]:
+def compute_wilson(passed: float, trials: float) -> tuple[float, float]:
     """Compute the 95 % Wilson interval of a share of at least one trial."""
     from scipy import special
 
     share, z = passed / trials, float(special.ndtri((1 + CONFIDENCE) / 2))
-    whole = 2 * (trials + z**2)
-    centre = (2 * trials * share + z**2) / whole
-    half = z / whole * math.sqrt(4 * trials * share * (1 - share) + z**2)
-    return centre - half if passed else 0.0, centre + half if passed < trials else 1.0
+    denominator = 2 * (trials + z**2)
+    centre = (2 * trials * share + z**2) / denominator
+    width = z / denominator * math.sqrt(4 * trials * share * (1 - share) + z**2)
+    return centre - width if passed else 0.0, centre + width if passed < trials else 1.0
 
 
-def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
+def compute_mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
     """Compute the mid-p of McNemar's test of yes and no in two arms, one pair for each case:
     Fagerland, Lydersen and Laake (2013)."""
     from scipy import special
 
-    gained = sum(own and not other for own, other in pairs)
-    lost = sum(other and not own for own, other in pairs)
-    if gained + lost == 0:
+    gains = sum(first and not second for first, second in pairs)
+    losses = sum(second and not first for first, second in pairs)
+    if gains + losses == 0:
         return 1.0
-    few, many = sorted((gained, lost))
+    few, many = sorted((gains, losses))
     fewer, as_few = special.betaincc([few, few + 1], [many + 1, many], 0.5)
     return min(1.0, float(fewer + as_few))

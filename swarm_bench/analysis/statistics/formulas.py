@@ -14,17 +14,17 @@ ALPHA = 0.05
 CONFIDENCE = 1 - ALPHA
 
 
-def pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+def compute_pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     """Compute the standard deviation within cells of repeated values, and its degrees of freedom;
     `None` when no cell has two."""
     freedom = sum(len(cell) - 1 for cell in cells if cell)
     if freedom < 1:
         return None, 0
-    squares = sum(map(_squares, filter(None, cells)))
+    squares = sum(map(_sum_squares, filter(None, cells)))
     return math.sqrt(squares / freedom), freedom
 
 
-def _squares(cell: Sequence[float]) -> float:
+def _sum_squares(cell: Sequence[float]) -> float:
     """Sum the squares about the mean; exactly 0 for equal values, which the mean's rounding could
     spoil."""
     shifted = [value - cell[0] for value in cell]
@@ -32,7 +32,9 @@ def _squares(cell: Sequence[float]) -> float:
     return sum((value - mean) ** 2 for value in shifted)
 
 
-def sd_interval(sd: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def compute_sd_interval(
+    sd: float, freedom: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """Compute the chi-square interval of a standard deviation of normal values."""
     from scipy import special
 
@@ -42,7 +44,7 @@ def sd_interval(sd: float, freedom: int, confidence: float = CONFIDENCE) -> tupl
 
 
 @cache
-def median_variance(number: int) -> float:
+def compute_median_variance(number: int) -> float:
     """Compute the variance of the median of so many standard normal values.
 
     Integrated over the density of the middle value, or of the two middle ones. Medians of normal
@@ -52,24 +54,24 @@ def median_variance(number: int) -> float:
     from scipy import special
 
     # Beyond eight of its own deviations a median has no density that a float could hold.
-    reach = min(8.0, 8 * math.sqrt(math.pi / 2 / number) + 0.5)
-    x = np.linspace(-reach, reach, 2001)
-    below = (number + 1) // 2 - 1
+    limit = min(8.0, 8 * math.sqrt(math.pi / 2 / number) + 0.5)
+    x = np.linspace(-limit, limit, 2001)
+    lower_count = (number + 1) // 2 - 1
     log_density = -(x**2) / 2 - math.log(2 * math.pi) / 2
     if number % 2:
         density = np.exp(
             math.lgamma(number + 1)
-            - 2 * math.lgamma(below + 1)
-            + below * (special.log_ndtr(x) + special.log_ndtr(-x))
+            - 2 * math.lgamma(lower_count + 1)
+            + lower_count * (special.log_ndtr(x) + special.log_ndtr(-x))
             + log_density
         )
         return float(np.trapezoid(x**2 * density, x))
-    gap = np.linspace(0, min(2 * reach, 100 / number), 1001)[:, None]
+    gap = np.linspace(0, min(2 * limit, 100 / number), 1001)[:, None]
     upper = x + gap
     joint = np.exp(
         math.lgamma(number + 1)
-        - 2 * math.lgamma(below + 1)
-        + below * (special.log_ndtr(x) + special.log_ndtr(-upper))
+        - 2 * math.lgamma(lower_count + 1)
+        + lower_count * (special.log_ndtr(x) + special.log_ndtr(-upper))
         + log_density
         - upper**2 / 2
         - math.log(2 * math.pi) / 2
@@ -78,10 +80,10 @@ def median_variance(number: int) -> float:
     return float(np.trapezoid(inner, gap[:, 0]))
 
 
-def difference_sd(sd: float, runs: int) -> float:
+def compute_difference_sd(sd: float, runs: int) -> float:
     """Compute the standard deviation of the difference between two arms' medians over runs, when
     the arms differ by the same in every task."""
-    return sd * math.sqrt(2 * median_variance(runs))
+    return sd * math.sqrt(2 * compute_median_variance(runs))
 
 
 def load_functions() -> None:
@@ -89,55 +91,57 @@ def load_functions() -> None:
     from scipy import special  # noqa: F401
 
 
-def t_limit(share: float, freedom: float) -> float:
+def compute_t_limit(share: float, freedom: float) -> float:
     """Compute what so large a share of the t distribution lies below."""
     from scipy import special
 
     return float(special.stdtrit(freedom, share))
 
 
-def power(noncentrality: float, freedom: float, alpha: float = ALPHA) -> float:
+def compute_power(noncentrality: float, freedom: float, alpha: float = ALPHA) -> float:
     """Compute the chance that a two-sided t test sees a difference of so many standard errors, and
     on the side where it is."""
     from scipy import special
 
-    limit = t_limit(1 - alpha / 2, freedom)
+    limit = compute_t_limit(1 - alpha / 2, freedom)
     return 1 - float(special.nctdtr(freedom, noncentrality, limit))
 
 
 @cache
-def _noncentrality(freedom: float, alpha: float = ALPHA) -> float:
+def _solve_noncentrality(freedom: float, alpha: float = ALPHA) -> float:
     """Solve for the standard errors that are seen with the power we ask for."""
     low, high = 0.0, 1.0
-    while power(high, freedom, alpha) < POWER:  # ends: the power goes to 1
+    while compute_power(high, freedom, alpha) < POWER:  # ends: the power goes to 1
         low, high = high, 2 * high
     while low < (middle := (low + high) / 2) < high:  # ends: there are so many floats
-        low, high = (middle, high) if power(middle, freedom, alpha) < POWER else (low, middle)
+        low, high = (
+            (middle, high) if compute_power(middle, freedom, alpha) < POWER else (low, middle)
+        )
     return high
 
 
-def detectable(sd: float, cases: float, alpha: float = ALPHA) -> float | None:
+def compute_detectable(sd: float, cases: float, alpha: float = ALPHA) -> float | None:
     """Compute the smallest mean of so many differences with that standard deviation that a t test
     at `alpha` sees in 80 of 100 experiments; `None` for fewer than two."""
-    return None if cases < 2 else _noncentrality(cases - 1, alpha) * sd / math.sqrt(cases)
+    return None if cases < 2 else _solve_noncentrality(cases - 1, alpha) * sd / math.sqrt(cases)
 
 
-def fewest_cases(
+def count_fewest_cases(
     mean: float,
     sd: float,
-    most: int,
+    max_cases: int,
     alpha: float = ALPHA,
-    smallest_of: Callable[[float, float, float], float | None] = detectable,
+    compute_smallest: Callable[[float, float, float], float | None] = compute_detectable,
 ) -> int | None:
     """Count the fewest differences with which so large a mean is detectable; `None` for more than
-    `most`."""
-    few, many = 2, most
+    `max_cases`."""
+    few, many = 2, max_cases
     while few < many:
         middle = (few + many) // 2
-        smallest = smallest_of(sd, middle, alpha)
+        smallest = compute_smallest(sd, middle, alpha)
         if smallest is not None and smallest <= mean:
             many = middle
         else:
             few = middle + 1
-    smallest = smallest_of(sd, few, alpha)
+    smallest = compute_smallest(sd, few, alpha)
     return few if smallest is not None and smallest <= mean else None

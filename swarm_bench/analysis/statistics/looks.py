@@ -18,7 +18,7 @@ _ON_ZERO = 0.8
 """Of the mixture over shares of losses: what is put on none at all."""
 
 
-def log_evidence(mean: float, deviation: float, number: float) -> float:
+def compute_log_evidence(mean: float, deviation: float, number: float) -> float:
     """Compute the logarithm of the evidence against a mean of 0. `deviation` is that of the values
     about their mean, with their number below the sum of squares."""
     prior, square = number + _SPREAD**2, mean**2 + deviation**2
@@ -26,44 +26,46 @@ def log_evidence(mean: float, deviation: float, number: float) -> float:
     return (math.log(_SPREAD**2 / prior) - number * math.log1p(-explained)) / 2
 
 
-def half_width(deviation: float, number: float, alpha: float) -> float:
+def compute_half_width(deviation: float, number: float, alpha: float) -> float:
     """Compute half the width of the interval: the means of which the evidence is below
     1 / alpha. Infinite where so few cases exclude nothing."""
     prior = number + _SPREAD**2
     ratio = math.exp((math.log(prior / _SPREAD**2) - 2 * math.log(alpha)) / number)
-    rest = 1 - ratio * _SPREAD**2 / prior
-    return deviation * math.sqrt((ratio - 1) / rest) if rest > 0 else math.inf
+    remainder = 1 - ratio * _SPREAD**2 / prior
+    return deviation * math.sqrt((ratio - 1) / remainder) if remainder > 0 else math.inf
 
 
-def detectable_at_last(sd: float, cases: float, alpha: float) -> float | None:
+def compute_detectable_at_last(sd: float, cases: float, alpha: float) -> float | None:
     """Compute the smallest mean of so many differences that the interval of all of them keeps apart
     from 0 in 80 of 100 sessions; `None` where they exclude nothing."""
     if cases < 2:
         return None
-    wide = half_width(sd * math.sqrt(1 - 1 / cases), cases, alpha)
+    wide = compute_half_width(sd * math.sqrt(1 - 1 / cases), cases, alpha)
     beyond = NormalDist().inv_cdf(POWER) * sd / math.sqrt(cases)
     return wide + beyond if math.isfinite(wide) else None
 
 
-def fewest_at_every_look(size: float, deviation: float, most: int, alpha: float) -> int | None:
+def count_fewest_at_every_look(
+    size: float, deviation: float, max_cases: int, alpha: float
+) -> int | None:
     """Count the fewest cases with which the interval reaches no further than `size`; `None` for
-    more than `most`."""
-    few, many = 1, most
+    more than `max_cases`."""
+    few, many = 1, max_cases
     while few < many:  # the more cases, the narrower
         middle = (few + many) // 2
-        wide = half_width(deviation, middle, alpha) > size
+        wide = compute_half_width(deviation, middle, alpha) > size
         few, many = (middle + 1, many) if wide else (few, middle)
-    return few if half_width(deviation, few, alpha) <= size else None
+    return few if compute_half_width(deviation, few, alpha) <= size else None
 
 
-def log_rarity(losses: int, number: float, share: float) -> float:
+def compute_log_rarity(losses: int, number: float, share: float) -> float:
     """Compute the logarithm of the evidence that losses are rarer than a share below 1: a mixture
     of likelihood ratios, of no loss at all and of every rarer share alike."""
     from scipy import special
 
-    others = number - losses
-    most = losses * math.log(share) + others * math.log1p(-share)  # at the share itself
-    below = float(special.betainc(losses + 1, others + 1, share))
-    rarer = math.log(below) + float(special.betaln(losses + 1, others + 1)) - math.log(share)
+    non_losses = number - losses
+    at_share = losses * math.log(share) + non_losses * math.log1p(-share)  # at the share itself
+    tail = float(special.betainc(losses + 1, non_losses + 1, share))
+    rarer = math.log(tail) + float(special.betaln(losses + 1, non_losses + 1)) - math.log(share)
     parts = [math.log(1 - _ON_ZERO) + rarer, *([] if losses else [math.log(_ON_ZERO)])]
-    return max(parts) + math.log(sum(math.exp(part - max(parts)) for part in parts)) - most
+    return max(parts) + math.log(sum(math.exp(part - max(parts)) for part in parts)) - at_share

@@ -22,10 +22,10 @@ class Pairs:
 
     relative: bool
     """The differences are of logarithms: ratios are compared."""
-    own: Mapping[str, float]
+    arm_values: Mapping[str, float]
     """By case, over its runs: the median of logarithms where the metric is relative, otherwise the
     mean."""
-    reference: Mapping[str, float]
+    reference_values: Mapping[str, float]
     unpaired: tuple[str, ...]
     """Cases without a figure in one of the two arms, or in both."""
     zeros: tuple[str, ...]
@@ -40,12 +40,14 @@ class Pairs:
     @property
     def cases(self) -> tuple[str, ...]:
         """Those that are compared."""
-        return tuple(self.own)
+        return tuple(self.arm_values)
 
     @property
     def differences(self) -> list[float]:
         """In the order of the cases. Shares are rounded, so that means of equal ones are equal."""
-        differences = [self.own[case] - self.reference[case] for case in self.own]
+        differences = [
+            self.arm_values[case] - self.reference_values[case] for case in self.arm_values
+        ]
         return differences if self.relative else [round(value, 9) for value in differences]
 
     @cached_property
@@ -59,27 +61,27 @@ class Pairs:
         )
 
     @property
-    def own_mean(self) -> float:
+    def arm_mean(self) -> float:
         """The mean over the cases that are compared, by their weights; of logarithms where the
         metric is relative."""
-        return fmean(self.own.values(), self.weights or None)
+        return fmean(self.arm_values.values(), self.weights or None)
 
     @property
     def reference_mean(self) -> float:
         """The same of the reference."""
-        return fmean(self.reference.values(), self.weights or None)
+        return fmean(self.reference_values.values(), self.weights or None)
 
     @property
-    def asked(self) -> int:
+    def total_cases(self) -> int:
         """How many cases there are, compared or not."""
-        return len(self.own) + len(self.unpaired) + len(self.zeros)
+        return len(self.arm_values) + len(self.unpaired) + len(self.zeros)
 
     @property
     def suffice(self) -> bool:
         """Tell whether enough of the cases are paired for a verdict."""
-        return bool(self.own) and len(self.own) >= LEAST_PAIRED * self.asked
+        return bool(self.arm_values) and len(self.arm_values) >= LEAST_PAIRED * self.total_cases
 
-    def p(self, *, holds: bool) -> float:
+    def compute_p(self, *, holds: bool) -> float:
         """Return the p of the t test of a hypothesis on them; 1 where it does not hold, so that it
         counts among those that Holm's procedure is about."""
         p = self.effect.t_p if holds and self.suffice else None
@@ -101,20 +103,20 @@ class Cases:
     at_every_look: bool = False
     """Whether what they say must hold however often it is looked at while cases are added."""
 
-    def weights_of(self, cases: Collection[str]) -> tuple[float, ...]:
+    def list_weights(self, cases: Collection[str]) -> tuple[float, ...]:
         """Return the weights of some; nothing where they are all the same."""
         if self.by_group:
-            groups = self.groups_of(cases)
+            groups = self.list_groups(cases)
             sizes = Counter(groups)
             weights = tuple(1.0 / sizes[group] for group in groups)
         else:
             weights = tuple(self.weights.get(case, 1.0) for case in cases)
         return weights if len(set(weights)) > 1 else ()
 
-    def groups_of(self, cases: Collection[str]) -> tuple[Hashable, ...]:
+    def list_groups(self, cases: Collection[str]) -> tuple[Hashable, ...]:
         """Return the groups of some; nothing where no two have the same."""
-        named = [case for case in cases if case in self.groups]
-        if len({self.groups[case] for case in named}) == len(named):
+        grouped_cases = [case for case in cases if case in self.groups]
+        if len({self.groups[case] for case in grouped_cases}) == len(grouped_cases):
             return ()
         # A tuple, as a group may be called what a case without one is.
         return tuple((self.groups[case],) if case in self.groups else case for case in cases)
@@ -122,19 +124,19 @@ class Cases:
     @property
     def size(self) -> Effect:
         """An effect of which nothing is known but how many cases there are, and their worth."""
-        return self.effect(dict.fromkeys(self.ids, 0.0))
+        return self.make_effect(dict.fromkeys(self.ids, 0.0))
 
-    def effect(self, values: Mapping[str, float]) -> Effect:
+    def make_effect(self, values: Mapping[str, float]) -> Effect:
         """Make an effect of a value for each of some cases; of at least one."""
         return Effect(
             differences=tuple(values.values()),
-            weights=self.weights_of(values),
-            groups=self.groups_of(values),
+            weights=self.list_weights(values),
+            groups=self.list_groups(values),
             at_every_look=self.at_every_look,
         )
 
 
-def cases_of(tasks: Sequence[Task], commit: str | None) -> Cases:
+def make_cases(tasks: Sequence[Task], commit: str | None) -> Cases:
     """Return tasks as cases; `commit` is the one of those that name none."""
     return Cases(
         ids=tuple(task.id for task in tasks),
@@ -143,29 +145,44 @@ def cases_of(tasks: Sequence[Task], commit: str | None) -> Cases:
     )
 
 
-def paired(own: Figures, reference: Figures, cases: Cases, *, relative: bool) -> Pairs:
+def pair_figures(
+    figures: Figures, reference_figures: Figures, cases: Cases, *, relative: bool
+) -> Pairs:
     """Pair the figures of two arms for one metric. The figures are those of trials that count, by
     case."""
-    both = dict.fromkeys(case for case in cases.ids if own.get(case) and reference.get(case))
-    zeros = dict.fromkeys(it for it in both if relative and min(*own[it], *reference[it]) <= 0)
-    compared = [case for case in both if case not in zeros]
+    paired_cases = dict.fromkeys(
+        case for case in cases.ids if figures.get(case) and reference_figures.get(case)
+    )
+    zeros = dict.fromkeys(
+        case_id
+        for case_id in paired_cases
+        if relative and min(*figures[case_id], *reference_figures[case_id]) <= 0
+    )
+    compared_cases = [case for case in paired_cases if case not in zeros]
     return Pairs(
         relative=relative,
-        own={case: middle(own[case], relative=relative) for case in compared},
-        reference={case: middle(reference[case], relative=relative) for case in compared},
-        unpaired=tuple(case for case in cases.ids if case not in both),
+        arm_values={
+            case: compute_typical(figures[case], relative=relative) for case in compared_cases
+        },
+        reference_values={
+            case: compute_typical(reference_figures[case], relative=relative)
+            for case in compared_cases
+        },
+        unpaired=tuple(case for case in cases.ids if case not in paired_cases),
         zeros=tuple(zeros),
-        weights=cases.weights_of(compared),
-        groups=cases.groups_of(compared),
+        weights=cases.list_weights(compared_cases),
+        groups=cases.list_groups(compared_cases),
         at_every_look=cases.at_every_look,
     )
 
 
-def middle(values: Sequence[float], *, relative: bool) -> float:
+def compute_typical(values: Sequence[float], *, relative: bool) -> float:
     """Return what stands for the runs of a case. Logarithms have heavy tails, so their median; the
     median of shares would be the vote of a majority."""
     if not relative:
         return fmean(values)
-    half, is_odd = divmod(len(values), 2)
-    logs = [math.log(value) for value in sorted(values)[half - 1 + is_odd : half + 1]]
+    middle_index, is_odd = divmod(len(values), 2)
+    logs = [
+        math.log(value) for value in sorted(values)[middle_index - 1 + is_odd : middle_index + 1]
+    ]
     return logs[0] if is_odd else (logs[0] + logs[1]) / 2

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.looks import log_rarity
+from swarm_bench.analysis.statistics.looks import compute_log_rarity
 
 FEWEST = 6
 """Cases with which anything can be shown: with fewer a sign-flip test cannot reach 0.05, and an
@@ -54,11 +54,11 @@ OPEN = frozenset({Verdict.INCONCLUSIVE, Verdict.CHEAPER, Verdict.DEARER})
 """Verdicts after which more tasks could say more: they end no session."""
 
 
-def quality_shown(effect: Effect | None, margin: float) -> Quality:
+def classify_quality(effect: Effect | None, margin: float) -> Quality:
     """Tell what a difference in quality shows; nothing where it was not measured."""
     interval = effect and effect.interval()
     bounds = effect and effect.interval(EQUIVALENCE)
-    if not effect or effect.independent < FEWEST or not interval or not bounds:
+    if not effect or effect.independent_cases < FEWEST or not interval or not bounds:
         return Quality.NOT_SHOWN
     if interval[1] < -margin:
         return Quality.WORSE
@@ -68,28 +68,28 @@ def quality_shown(effect: Effect | None, margin: float) -> Quality:
     if interval[0] > 0 and beyond_noise:
         return Quality.HIGHER
     if bounds[0] > -margin:
-        return Quality.NOT_SHOWN if few_differ(effect, margin) else Quality.NOT_WORSE
+        return Quality.NOT_SHOWN if is_too_few(effect, margin) else Quality.NOT_WORSE
     return Quality.LOWER if interval[1] < 0 and beyond_noise else Quality.NOT_SHOWN
 
 
-def ratio_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
+def classify_ratio(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
     """Tell what a ratio shows. `level` is that of its hypothesis among those of all arms."""
-    return _side(effect, math.log1p(margin), level)
+    return _classify(effect, math.log1p(margin), level)
 
 
-def score_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
+def classify_score(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
     """Tell what a difference of scores shows, of which the margin is one too."""
-    if effect and few_differ(effect, margin, both=True):
+    if effect and is_too_few(effect, margin, count_gains=True):
         return Change.UNCLEAR
-    return _side(effect, margin, level)
+    return _classify(effect, margin, level)
 
 
-def _side(effect: Effect | None, reach: float, level: float) -> Change:
+def _classify(effect: Effect | None, limit: float, level: float) -> Change:
     interval = effect and effect.interval(1 - level)
     bounds = effect and effect.interval(EQUIVALENCE)
-    if not effect or effect.independent < FEWEST or not interval or not bounds:
+    if not effect or effect.independent_cases < FEWEST or not interval or not bounds:
         return Change.UNCLEAR
-    if -reach < bounds[0] and bounds[1] < reach:
+    if -limit < bounds[0] and bounds[1] < limit:
         return Change.SAME
     if interval[1] < 0 and effect.sign_flip_p <= ALPHA:
         return Change.LOWER
@@ -98,7 +98,7 @@ def _side(effect: Effect | None, reach: float, level: float) -> Change:
     return Change.UNCLEAR
 
 
-def verdict(cost: Change, quality: Quality) -> Verdict:
+def find_verdict(cost: Change, quality: Quality) -> Verdict:
     """Apply the rule; quality comes first."""
     return _RULE[quality][cost]
 
@@ -137,45 +137,45 @@ _RULE = {
 }
 
 
-def verdict_on_quality(effect: Effect | None, margin: float, level: float = ALPHA) -> Verdict:
+def find_quality_verdict(effect: Effect | None, margin: float, level: float = ALPHA) -> Verdict:
     """Apply the rule where the cost says nothing, since fixed rules decided it: the quality is the
     primary metric then."""
-    return _OF_QUALITY[score_shown(effect, margin, level)]
+    return _OF_QUALITY[classify_score(effect, margin, level)]
 
 
-def few_differ(effect: Effect, margin: float, *, both: bool = False) -> bool:
+def is_too_few(effect: Effect, margin: float, *, count_gains: bool = False) -> bool:
     """Tell whether the cases that differ are too few to make an interval of, and all of them too
-    few to show without one that losses are rare; or, with `both`, gains too."""
-    below, above = effect.differing
-    losses = max(below, above) if both else below
-    few = below + above < FEWEST
+    few to show without one that losses are rare; or, with `count_gains`, gains too."""
+    lower, higher = effect.differing
+    losses = max(lower, higher) if count_gains else lower
+    few = lower + higher < FEWEST
     if effect.at_every_look:  # at some look hardly a loss has come, and its spread is unknown
-        few = losses < FEWEST or below + above < 2 * FEWEST
-    return few and effect.independent < cases_for(
+        few = losses < FEWEST or lower + higher < 2 * FEWEST
+    return few and effect.independent_cases < count_cases(
         losses, margin, at_every_look=effect.at_every_look
     )
 
 
-def cases_for(losses: int, margin: float, *, at_every_look: bool = False) -> int:
+def count_cases(losses: int, margin: float, *, at_every_look: bool = False) -> int:
     """Return among how many cases so many losses show, at 0.05, that a loss is rarer than the
     margin: Clopper and Pearson (1934), where it is looked at once."""
     if margin <= 0:
         return sys.maxsize
     if at_every_look:
-        return _cases_at_every_look(losses, margin)
+        return _count_cases_at_every_look(losses, margin)
     from scipy import special
 
     # In how many cases one more loss would have occurred, with a chance of 95 %.
-    others = float(special.nbdtrik(1 - ALPHA, losses + 1, min(margin, 1.0)))
-    return max(0, math.ceil(others)) + losses + 1
+    non_losses = float(special.nbdtrik(1 - ALPHA, losses + 1, min(margin, 1.0)))
+    return max(0, math.ceil(non_losses)) + losses + 1
 
 
-def _cases_at_every_look(losses: int, margin: float) -> int:
+def _count_cases_at_every_look(losses: int, margin: float) -> int:
     if margin >= 1:
         return losses + 1
 
     def rare(cases: int) -> bool:
-        return log_rarity(losses, cases, margin) >= -math.log(ALPHA)
+        return compute_log_rarity(losses, cases, margin) >= -math.log(ALPHA)
 
     few = many = losses + 1
     while not rare(many):  # ends: each case without a loss multiplies the evidence

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from swarm_bench.analysis.sections.head import place_and_state
+from swarm_bench.analysis.sections.head import describe_repository
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.series import SeriesRow, Sizes
@@ -23,7 +23,7 @@ _QUALITY = {"file_recall": "recall is"}
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
 
-def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: bool) -> str:
+def write_sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: bool) -> str:
     """Compare the largest swarms with the smallest; empty with one size, or without figures."""
     clauses = [
         f"{_COSTS[row.metric.key][0]} {ratio:.2f} times {_COSTS[row.metric.key][1]}"
@@ -49,22 +49,22 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: b
         return ""
     return (
         f"{mode}: where {sizes[-1]} agents share a workspace instead of {sizes[0]}, "
-        f"{joined(clauses)}." + (" Caveats: see the headline." if qualified else "")
+        f"{join(clauses)}." + (" Caveats: see the headline." if qualified else "")
     )
 
 
-def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
+def make_facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
     experiment = next(iter(selections.values())).data.experiment
     sizes = [
         f"{size} (not run)" if size not in selections else str(size)
-        for size in sorted({*selections, *_planned(selections)})
+        for size in sorted({*selections, *_find_planned(selections)})
     ]
     return (
-        (Fact(label="Repository", value=place_and_state(experiment.repository)),),
+        (Fact(label="Repository", value=describe_repository(experiment.repository)),),
         (
             Fact(label="Agents in a workspace", value=", ".join(sizes)),
             Fact(label="Trials", value=f"{experiment.trials_per_mode} per mode and run"),
-            Fact(label="Runs", value=", ".join(map(str, _runs(selections)))),
+            Fact(label="Runs", value=", ".join(map(str, _list_runs(selections)))),
         ),
         (
             Fact(label="Agent", value=experiment.agent.label),
@@ -77,11 +77,13 @@ def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
     )
 
 
-def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> tuple[str, ...]:
+def list_warnings(
+    selections: Mapping[int, Selection], reports: Sequence[Report]
+) -> tuple[str, ...]:
     """Say what is missing, and where each session's own warnings stand."""
     sentences = [
-        f"{amount(size, 'agent')}: not run; --continue runs it."
-        for size in sorted(_planned(selections) - {*selections})
+        f"{quantify(size, 'agent')}: not run; --continue runs it."
+        for size in sorted(_find_planned(selections) - {*selections})
     ]
     for (size, selection), report in zip(selections.items(), reports, strict=True):
         absent = sum(selection.data.planned.values()) - len(selection.trials)
@@ -92,21 +94,21 @@ def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> 
                 f"Swarms of {size}: warnings in the session's own summary: {len(report.warnings)}; "
                 f"read agents-{size}/summary.md before its figures."
             )
-    if len(_runs(selections)) > 1:
+    if len(_list_runs(selections)) > 1:
         sentences.append(
             "The sizes have different numbers of runs; add the missing ones with --continue."
         )
     return tuple(sentences)
 
 
-def _planned(selections: Mapping[int, Selection]) -> set[int]:
+def _find_planned(selections: Mapping[int, Selection]) -> set[int]:
     """Return the sizes that any session of the series was started with."""
     experiments = (selection.data.experiment for selection in selections.values())
-    asked = (experiment.settings.get("agents") for experiment in experiments)
-    return {size for setting in asked if setting for size in setting.value}
+    agent_settings = (experiment.settings.get("agents") for experiment in experiments)
+    return {size for setting in agent_settings if setting for size in setting.value}
 
 
-def _runs(selections: Mapping[int, Selection]) -> list[int]:
+def _list_runs(selections: Mapping[int, Selection]) -> list[int]:
     """List the different numbers of runs."""
     runs = (selection.data.experiment.runs for selection in selections.values())
     return list(dict.fromkeys(runs))

@@ -5,20 +5,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 
-from swarm_bench.analysis.comparison.compared import billed
+from swarm_bench.analysis.comparison.compared import select_billed
 from swarm_bench.analysis.comparison.correctness import RECALL, RIGHT
 from swarm_bench.analysis.comparison.quality import NO_KEYS
 from swarm_bench.analysis.comparison.ratios import divide
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
-from swarm_bench.analysis.frame import Frame, by_case, frame
-from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
-from swarm_bench.analysis.metrics.reading import finite
+from swarm_bench.analysis.frame import Frame, group_by_case, make_frame
+from swarm_bench.analysis.metrics.aggregates import aggregate, reduce_runs
+from swarm_bench.analysis.metrics.reading import read_finite
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.slices import Slice, Weights
-from swarm_bench.analysis.statistics.pairing import Cases, Figures, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, pair_figures
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
-from swarm_bench.analysis.sweep.verdicts import Verdicts, excluded
+from swarm_bench.analysis.sweep.sentences import (
+    DESCRIPTIVE,
+    list_warnings,
+    make_facts,
+    write_sentence,
+)
+from swarm_bench.analysis.sweep.verdicts import Verdicts, describe_excluded
 from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.ratios import Ratio
@@ -29,7 +34,7 @@ from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.retrieval.witnesses.treatment import count_server_calls, is_of_server
 
 
-def series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Series:
+def compute_series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Series:
     """Compute what the sessions of a series say, by size. At least one is there, and each has an
     experiment."""
     sizes = tuple(sorted(sessions))
@@ -39,13 +44,13 @@ def series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Series:
     return Series(
         title="Growing Swarms",
         banner=reports[0].banner,
-        head=facts(selections),
-        warnings=warnings(selections, reports),
+        head=make_facts(selections),
+        warnings=list_warnings(selections, reports),
         notes=reports[0].notes,
         sizes=sizes,
-        no_verdict=verdicts.nothing(),
-        modes=tuple(_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
-        remark=DESCRIPTIVE if selections[sizes[0]].keyed else f"{DESCRIPTIVE} {NO_KEYS}",
+        no_verdict=verdicts.explain_nothing(),
+        modes=tuple(_make_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
+        remark=DESCRIPTIVE if selections[sizes[0]].keyed_weights else f"{DESCRIPTIVE} {NO_KEYS}",
         title_of_spent=TITLE,
         banner_of_spent=BANNER,
     )
@@ -63,72 +68,80 @@ class _Part:
     """Of the tasks, in means."""
 
 
-def _part(selection: Selection, mode: str) -> _Part:
+def _make_part(selection: Selection, mode: str) -> _Part:
     return _Part(
-        trials=selection.of(mode),
-        swarms=selection.swarms_of(mode),
-        servers=selection.servers(mode),
-        slices=selection.slices(mode),
+        trials=selection.select(mode),
+        swarms=selection.select_swarms(mode),
+        servers=selection.list_servers(mode),
+        slices=selection.list_slices(mode),
         weights=selection.weights,
     )
 
 
-def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
-    parts = [_part(selection, mode) for selection in selections.values()]
-    sizes, barred = tuple(selections), verdicts.barred(mode)
+def _make_mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
+    parts = [_make_part(selection, mode) for selection in selections.values()]
+    sizes, excluded_sizes = tuple(selections), verdicts.find_excluded(mode)
     rows = [
         SeriesRow(
-            metric=_about(metric),
-            cells=_judged(_MEASURES[metric.key](metric, parts), sizes, barred),
+            metric=_define(metric),
+            cells=_remove_excluded(_MEASURES[metric.key](metric, parts), sizes, excluded_sizes),
         )
-        for metric in _measures(parts, selections[sizes[0]])
+        for metric in _list_measures(parts, selections[sizes[0]])
     ]
     present = tuple(
         row for row in rows if any(cell.value is not None or cell.excluded for cell in row.cells)
     )
     by_rules = any(selection.fixed_rules for selection in selections.values())
-    shown = tuple(row for row in present if not (row.metric.spent and by_rules))
-    qualifications = verdicts.qualifications(mode)
-    ends = (sizes[0], sizes[-1])
+    visible_rows = tuple(row for row in present if not (row.metric.spent and by_rules))
+    qualifications = verdicts.list_qualifications(mode)
+    outer_sizes = (sizes[0], sizes[-1])
     return ModeSeries(
         mode=mode,
-        rows=shown,
-        spent_by_rules=tuple(row for row in present if row not in shown),
+        rows=visible_rows,
+        spent_by_rules=tuple(row for row in present if row not in visible_rows),
         unknown=tuple(row.metric for row in rows if row not in present),
-        standings=verdicts.standings(mode),
+        standings=verdicts.list_standings(mode),
         qualifications=qualifications,
-        no_verdict=barred,
-        excluded=excluded(mode, selections),
+        no_verdict=excluded_sizes,
+        excluded=describe_excluded(mode, selections),
         sentence=""
-        if set(ends) & set(barred)
-        else sentence(
-            mode, shown, sizes, qualified=any(set(ends) & set(of) for of in qualifications.values())
+        if set(outer_sizes) & set(excluded_sizes)
+        else write_sentence(
+            mode,
+            visible_rows,
+            sizes,
+            qualified=any(
+                set(outer_sizes) & set(qualified_sizes)
+                for qualified_sizes in qualifications.values()
+            ),
         ),
     )
 
 
-def _measures(parts: Sequence[_Part], selection: Selection) -> list[Metric]:
+def _list_measures(parts: Sequence[_Part], selection: Selection) -> list[Metric]:
     """List those that apply to the mode."""
     has_tool = any(part.servers for part in parts)
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
         metric
-        for metric in billed(selection.metrics.named(_MEASURES), selection)
+        for metric in select_billed(selection.metrics.named(_MEASURES), selection)
         if (has_tool or not metric.tool_only)
         and (metric.probe is None or metric.probe in probes)
-        and (selection.keyed or not metric.keyed)
+        and (selection.keyed_weights or not metric.keyed)
     ]
 
 
-def _judged(cells: Sequence[Cell], sizes: Sizes, barred: Sizes) -> tuple[Cell, ...]:
+def _remove_excluded(
+    cells: Sequence[Cell], sizes: Sizes, excluded_sizes: Sizes
+) -> tuple[Cell, ...]:
     """Remove the ratios of sizes that are not to be compared."""
     return tuple(
-        replace(cell, ratio=None) if {size, sizes[0]} & set(barred) else cell
+        replace(cell, ratio=None) if {size, sizes[0]} & set(excluded_sizes) else cell
         for size, cell in zip(sizes, cells, strict=True)
     )
 
 
-def _about(metric: Metric) -> Metric:
+def _define(metric: Metric) -> Metric:
     """Say what the cells of a metric are that a trial or a swarm has."""
     if metric.keyed:
         return metric
@@ -141,26 +154,29 @@ def _about(metric: Metric) -> Metric:
     return replace(metric, definition=definition)
 
 
-def _per_trial(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
-    return _of_tasks(parts, [frame(_compared(part), metric) for part in parts])
+def _measure_trials(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    return _measure_tasks(parts, [make_frame(_list_compared(part), metric) for part in parts])
 
 
-def _compared(part: _Part) -> list[TrialRecord]:
+def _list_compared(part: _Part) -> list[TrialRecord]:
     return [trial for trial in part.trials if compares(trial)]
 
 
-def _call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     """Compute the cells of a figure that depends on which tools are the mode's."""
-    reads = [partial(_seconds_per_call, servers=part.servers) for part in parts]
-    frames = [frame(_compared(part), metric, read) for part, read in zip(parts, reads, strict=True)]
-    return _of_tasks(parts, frames)
+    reads = [partial(_compute_seconds_per_call, servers=part.servers) for part in parts]
+    frames = [
+        make_frame(_list_compared(part), metric, read)
+        for part, read in zip(parts, reads, strict=True)
+    ]
+    return _measure_tasks(parts, frames)
 
 
-def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ...]:
+def _measure_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ...]:
     """Compute the median over trials; against the smallest size, the ratio over tasks: every size
     has the same tasks."""
-    cases = list(map(by_case, frames))
-    ratios = [None, *(_divide(each, cases[0], parts[0]) for each in cases[1:])]
+    cases = list(map(group_by_case, frames))
+    ratios = [None, *(_divide(figures, cases[0], parts[0]) for figures in cases[1:])]
     return tuple(
         Cell(
             value=median(value for values in case.values() for value in values) if case else None,
@@ -171,16 +187,16 @@ def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ..
     )
 
 
-def _divide(own: Figures, smallest: Figures, part: _Part) -> Ratio | None:
-    cases = Cases(ids=tuple(own), weights=part.weights)
-    return divide(paired(own, smallest, cases, relative=True))
+def _divide(figures: Figures, smallest: Figures, part: _Part) -> Ratio | None:
+    cases = Cases(ids=tuple(figures), weights=part.weights)
+    return divide(pair_figures(figures, smallest, cases, relative=True))
 
 
-def _middle(values: Sequence[float]) -> float | None:
+def _compute_median(values: Sequence[float]) -> float | None:
     return median(values) if values else None
 
 
-def _seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | None:
+def _compute_seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | None:
     """Divide over the calls whose time is recorded."""
     timed = {
         tool: s for tool, s in (trial.tool_seconds or {}).items() if is_of_server(tool, servers)
@@ -189,26 +205,26 @@ def _seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> float | N
     return sum(timed.values()) / calls if calls else None
 
 
-def _failed_calls(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
-    return tuple(_failed_in(part) for part in parts)
+def _measure_failed_calls(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    return tuple(_count_failed(part) for part in parts)
 
 
-def _failed_in(part: _Part) -> Cell:
-    counted = [trial for trial in part.trials if counts(trial)]
-    shown = [
+def _count_failed(part: _Part) -> Cell:
+    counted_trials = [trial for trial in part.trials if counts(trial)]
+    call_counts = [
         (trial.tool_failures, trial.tool_calls)
-        for trial in counted
+        for trial in counted_trials
         if trial.tool_failures is not None and trial.tool_calls is not None
     ]
-    if not shown:
-        return Cell(value=None, excluded=bool(part.trials) and not counted)
+    if not call_counts:
+        return Cell(value=None, excluded=bool(part.trials) and not counted_trials)
     return Cell(
-        value=sum(count_server_calls(failures, part.servers) for failures, _ in shown),
-        of=sum(count_server_calls(calls, part.servers) for _, calls in shown),
+        value=sum(count_server_calls(failures, part.servers) for failures, _ in call_counts),
+        of=sum(count_server_calls(calls, part.servers) for _, calls in call_counts),
     )
 
 
-def _unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _count_unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     return tuple(
         Cell(
             value=sum(trial.status is not Status.COMPLETED for trial in part.trials),
@@ -218,17 +234,19 @@ def _unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     )
 
 
-def _of_answers(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_answers(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     """Compute the means over tasks that a size's own summary has."""
-    values = (over_runs(aggregate(metric, of_run) for of_run in part.slices) for part in parts)
+    values = (reduce_runs(aggregate(metric, of_run) for of_run in part.slices) for part in parts)
     return tuple(Cell(value=figure.value) for figure in values)
 
 
-def _per_swarm(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_swarms(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     """Compute the median over swarms; against the smallest size, the ratio of the medians."""
     read = metric.read_swarm
     values = [
-        _middle([value for swarm in part.swarms if read and (value := read(swarm)) is not None])
+        _compute_median(
+            [value for swarm in part.swarms if read and (value := read(swarm)) is not None]
+        )
         for part in parts
     ]
     smallest = values[0]
@@ -238,30 +256,30 @@ def _per_swarm(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     )
 
 
-def _hit_rate(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
-    return tuple(Cell(value=_hits_in(part.swarms)) for part in parts)
+def _measure_hit_rate(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+    return tuple(Cell(value=_compute_hit_rate(part.swarms)) for part in parts)
 
 
-def _hits_in(swarms: Iterable[SwarmRecord]) -> float | None:
-    hits = asked = 0.0
+def _compute_hit_rate(swarms: Iterable[SwarmRecord]) -> float | None:
+    hits = requests = 0.0
     for swarm in swarms:
-        counted = swarm.difference.get(ServiceMetricsProbe.name) or {}
-        hit, miss = (finite(counted.get(f"query_cache_{key}")) for key in ("hits", "misses"))
+        counters = swarm.difference.get(ServiceMetricsProbe.name) or {}
+        hit, miss = (read_finite(counters.get(f"query_cache_{key}")) for key in ("hits", "misses"))
         if hit is not None and miss is not None:
-            hits, asked = hits + hit, asked + hit + miss
-    return hits / asked if asked else None
+            hits, requests = hits + hit, requests + hit + miss
+    return hits / requests if requests else None
 
 
 _Cells = Callable[[Metric, Sequence[_Part]], tuple[Cell, ...]]
 _MEASURES: Mapping[str, _Cells] = {
-    RECALL: _of_answers,
-    RIGHT: _of_answers,
-    "call_seconds": _call_seconds,
-    "failed_calls": _failed_calls,
-    "wall_seconds": _per_trial,
-    "index_seconds": _per_swarm,
-    "unanswered": _unanswered,
-    "effective_tokens": _per_trial,
-    "hit_rate": _hit_rate,
+    RECALL: _measure_answers,
+    RIGHT: _measure_answers,
+    "call_seconds": _measure_call_seconds,
+    "failed_calls": _measure_failed_calls,
+    "wall_seconds": _measure_trials,
+    "index_seconds": _measure_swarms,
+    "unanswered": _count_unanswered,
+    "effective_tokens": _measure_trials,
+    "hit_rate": _measure_hit_rate,
 }
 """How each metric of a sweep becomes a cell for each size, by key."""

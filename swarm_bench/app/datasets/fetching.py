@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.errors import UsageError
 from swarm_bench.datasets.contracts import Manifest as Dates
 from swarm_bench.datasets.fetched.cache import (
@@ -148,7 +148,7 @@ def _report(name: str, manifest: Manifest) -> str:
     )
     omitted = ", ".join(f"{number} × {reason}" for reason, number in sorted(reasons.items()))
     lines = {
-        "files": amount(len(manifest.files), "file"),
+        "files": quantify(len(manifest.files), "file"),
         "omitted": omitted or None,
         "licence": manifest.licence or "not found; look at its source before you share results",
         "sha256": manifest.sha256,

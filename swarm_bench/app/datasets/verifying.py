@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.datasets.properties import configure_benchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.core.errors import ConfigError, UsageError
@@ -124,11 +124,11 @@ class _Verifier:
         yield from self._named_faults
         if self.count > MAX_FAULTS:
             yield f"and {self.count - MAX_FAULTS:,} more"
-        totals = amount(self._rows, "row"), amount(self._cases, "case")
-        yield f"{', '.join(totals)}, {amount(self.count, 'fault')}"
+        totals = quantify(self._rows, "row"), quantify(self._cases, "case")
+        yield f"{', '.join(totals)}, {quantify(self.count, 'fault')}"
         if number := self._unused.number:
             make = "makes no case" if number == 1 else "make no case"
-            yield f"{amount(number, 'row')} {make}, the first is {self._unused.first}"
+            yield f"{quantify(number, 'row')} {make}, the first is {self._unused.first}"
         yield from self._warnings
 
 

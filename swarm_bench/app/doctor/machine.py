@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import psutil
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core import registry
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
@@ -134,7 +134,7 @@ def check_descriptors(agents: int) -> Check:
     """Check that so many agents at once can have their pipes and files."""
     limit, needed = descriptor_limit(), needed_descriptors(agents)
     verb = "needs" if agents == 1 else "need"
-    finding = f"{limit} open files; {amount(agents, 'agent')} at once {verb} about {needed}"
+    finding = f"{limit} open files; {quantify(agents, 'agent')} at once {verb} about {needed}"
     if needed <= limit:
         return Check(about="open files", state=State.OK, finding=finding)
     advice = "raise the hard limit (ulimit -Hn), or let fewer run at once with --concurrency"

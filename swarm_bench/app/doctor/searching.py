@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import anyio
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.doctor.naming import find_frequent_name
 from swarm_bench.app.preflight.handshake import needs_preparation
 from swarm_bench.config.settings import Settings
@@ -181,7 +181,7 @@ def _judge(mode: Mode, question: Question, reply: _SearchReply, excerpt: str) ->
     if not existing:
         finding = f"{took}, and names no file of the repository: {excerpt or 'the answer is empty'}"
         return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
-    share = f"{existing} of {amount(len(places), 'place')} in the answer"
+    share = f"{existing} of {quantify(len(places), 'place')} in the answer"
     exist = "exists" if existing == 1 else "exist"
-    finding = f"{took}; {share} {exist}, in {amount(len(list_files(places)), 'file')}"
+    finding = f"{took}; {share} {exist}, in {quantify(len(list_files(places)), 'file')}"
     return Check(about=subject, state=State.OK, finding=finding)

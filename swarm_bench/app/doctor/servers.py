@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
 from swarm_bench.app.preflight.handshake import greet_alone, greet_modes
 from swarm_bench.app.setup.choosing import build_tools
@@ -162,7 +162,7 @@ def _check_handshakes(
 def _describe_server(handshake: Handshake) -> str:
     return (
         f"{handshake.server} ({handshake.program.label}) answered in {handshake.seconds:.1f} s "
-        f"with {amount(len(handshake.tools), 'tool')}"
+        f"with {quantify(len(handshake.tools), 'tool')}"
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.analysis.frames import LoadedSession, framed
+from swarm_bench.analysis.frames import LoadedSession, make_frames
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials_table import TrialsTable
@@ -66,4 +66,4 @@ def load(path: str | Path) -> LoadedSession:
 
     Example: `load("results/swarm-20261120-213300").trials.groupby("arm").cost.median()`
     """
-    return framed(open_session(Path(path)).build_trials_table())
+    return make_frames(open_session(Path(path)).build_trials_table())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.analysis.comparison.judging import Judge, identity
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.comparison.judging import Judge, identify_pair
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.judging.answers import Answers
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.benchmarks.swarm.judging.asking import JudgeClient, JudgeQuestion
@@ -67,15 +67,15 @@ class _Plan:
         )
         clauses = [
             f"{request.model} at {remove_logins(request.url)} is asked "
-            f"{amount(number, 'time')} (about {tokens:,} tokens): each pair of answers in both "
+            f"{quantify(number, 'time')} (about {tokens:,} tokens): each pair of answers in both "
             "orders"
         ]
         if self.stored_verdicts:
-            clauses.append(f"{amount(self.stored_verdicts, 'verdict')} stored already")
+            clauses.append(f"{quantify(self.stored_verdicts, 'verdict')} stored already")
         if self.same:
-            clauses.append(f"{amount(self.same, 'pair')} with the same text, a tie")
+            clauses.append(f"{quantify(self.same, 'pair')} with the same text, a tie")
         if self.unread:
-            clauses.append(f"{amount(self.unread, 'pair')} omitted, as an answer cannot be read")
+            clauses.append(f"{quantify(self.unread, 'pair')} omitted, as an answer cannot be read")
         return "; ".join(clauses)
 
 
@@ -93,8 +93,8 @@ class JudgeResult:
         """Raise `HarnessError` when questions stay open."""
         if self.unanswered:
             raise HarnessError(
-                f"{amount(self.unanswered, 'question')} got no verdict: {self.reason}; repeat the "
-                "command to ask them again"
+                f"{quantify(self.unanswered, 'question')} got no verdict: {self.reason}; repeat "
+                f"the command to ask them again"
             )
 
 
@@ -153,13 +153,13 @@ class _Progress:
     def step(self) -> None:
         self.done += 1
         if self.done * 10 // self.total > (self.done - 1) * 10 // self.total:
-            self.say(f"{self.done} of {amount(self.total, 'verdict')}")
+            self.say(f"{self.done} of {quantify(self.total, 'verdict')}")
 
 
 def _make_plan(answers: Answers, request: JudgeRequest) -> _Plan:
     """Find what to ask: of pairs with two answers, the orders that this judge has not seen."""
     of_judge = [line for line in answers.verdicts if line.judge == _identify_judge(request)]
-    judged_keys = {(identity(line), line.first, line.prompt) for line in of_judge}
+    judged_keys = {(identify_pair(line), line.first, line.prompt) for line in of_judge}
     questions = [question for of_pair in answers.questions for question in of_pair]
     distinct = [question for question in questions if not question.same]
     unjudged = tuple(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from swarm_bench.analysis.cases.judging import case_matches
-from swarm_bench.analysis.comparison.judging import Contestant, Match, Pair, matches
+from swarm_bench.analysis.cases.judging import make_case_matches
+from swarm_bench.analysis.comparison.judging import Contestant, Match, Pair, make_matches
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
@@ -64,7 +64,7 @@ def read_agent_answers(session: AgentSession) -> Answers:
 
     return Answers(
         lock=folder.lock,
-        questions=_build_questions(matches(Selection(data)), build_questions),
+        questions=_build_questions(make_matches(Selection(data)), build_questions),
         verdicts=data.verdicts,
         keep=folder.append_verdict,
         render=lambda: session.report().markdown,
@@ -74,7 +74,7 @@ def read_agent_answers(session: AgentSession) -> Answers:
 def _build_questions(
     all_matches: Iterable[Match], build: Callable[[Pair], tuple[JudgeQuestion, ...]]
 ) -> tuple[tuple[JudgeQuestion, ...], ...]:
-    return tuple(build(pair) for match in all_matches for pair in match.pairs if pair.answered)
+    return tuple(build(pair) for match in all_matches for pair in match.pairs if pair.has_answers)
 
 
 def _read_agent_answer(artefacts: Artefacts, trial: Contestant) -> str | None:
@@ -105,11 +105,11 @@ def read_model_answers(model_session: ModelSession) -> Answers:
             blind(_extract_answer(record), names, _MODEL)
             for record in (mode_record, reference_record)
         )
-        return make_questions(OF_MODELS, pair.asked(request), first, second)
+        return make_questions(OF_MODELS, pair.set_task(request), first, second)
 
     return Answers(
         lock=folder.lock,
-        questions=_build_questions(case_matches(session), build_questions),
+        questions=_build_questions(make_case_matches(session), build_questions),
         verdicts=tuple(session.verdicts),
         keep=folder.append_verdict,
         render=lambda: model_session.report().markdown,

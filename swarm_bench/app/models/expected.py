@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.planning.requests import Expected
-from swarm_bench.analysis.planning.spending import Span, around_mean
+from swarm_bench.analysis.planning.spending import Span, estimate_span
 from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
@@ -102,7 +102,7 @@ class _Model:
         """Return what all would come to by the answers of an earlier session."""
         records = self.earlier[1] if self.earlier else ()
         values = [value for record in records if (value := read(record)) is not None]
-        return around_mean(values, len(self.asks))
+        return estimate_span(values, len(self.asks))
 
 
 def _estimate_model(model: _Model) -> Expected:
@@ -119,9 +119,9 @@ def _estimate_model(model: _Model) -> Expected:
         trials=number,
         requests=None if model.is_agent else number,
         sent=sent or (None if model.is_agent else (prompt_tokens, prompt_tokens)),
-        written=output or (None if model.is_agent else _find_allowed_span(model.asks)),
+        received=output or (None if model.is_agent else _find_allowed_span(model.asks)),
         seconds=model.estimate(lambda record: record.wall_seconds),
-        measured=model.earlier[0] if model.earlier and output else None,
+        source=model.earlier[0] if model.earlier and output else None,
     )
     dollars, reason = _estimate_cost(model, expected)
     return replace(expected, dollars=dollars, unpriced=reason)
@@ -157,9 +157,9 @@ def _estimate_cost(model: _Model, expected: Expected) -> tuple[Span | None, str]
     price = find_price(name, model.prices)
     if price is None:
         return None, f"no price table has the model {name or model.word} (prices.toml)"
-    if expected.sent is None or expected.written is None:
+    if expected.sent is None or expected.received is None:
         return None, "an answer may be as long as the provider likes"
-    return _price_tokens(price, expected.sent, expected.written), ""
+    return _price_tokens(price, expected.sent, expected.received), ""
 
 
 def _price_tokens(price: Price, sent: Span, output: Span) -> Span:

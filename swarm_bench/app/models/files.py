@@ -7,7 +7,7 @@ from itertools import chain, count
 from typing import Any
 
 from swarm_bench.analysis.cases.models import ModelSession
-from swarm_bench.analysis.cases.results import Result, results
+from swarm_bench.analysis.cases.results import Result, compute_results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -50,7 +50,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
     """Write the figures, the answers and the tests in the forms that other harnesses have."""
     experiment = session.experiment
     assert isinstance(session, ModelSession)
-    all_results = list(results(session))
+    all_results = list(compute_results(session))
     figures = {
         result.arm: {
             name: figure.value
@@ -118,7 +118,7 @@ def _render_json_list(values: Iterable[Any]) -> Iterator[str]:
 def _list_generations(session: ModelSession, arm: str) -> Iterator[list[str]]:
     """Yield the answers to each case by run, as they were scored; one that is missing is empty."""
     texts: dict[tuple[str, int], str] = {}
-    for record in session.records_of(arm):
+    for record in session.list_records(arm):
         text = record.answer if record.prediction is None else record.prediction
         texts[record.case, record.run] = text or ""
     runs = range(1, session.experiment.count_runs(arm) + 1)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.models.cost_limit import create_budget
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
@@ -154,6 +154,6 @@ def _is_away(cause: Cause) -> bool:
 
 
 def _describe_usage(greeting: Greeting) -> str:
-    parts = [] if greeting.tokens is None else [amount(greeting.tokens, "token")]
+    parts = [] if greeting.tokens is None else [quantify(greeting.tokens, "token")]
     parts += [f"${greeting.cost:.2g}"] if greeting.cost else []
     return f" ({', '.join(parts)})" if parts else ""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.analysis.planning.planned import Planned, describe
-from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
+from swarm_bench.analysis.planning.planned import PlannedSession, describe_plan
+from swarm_bench.analysis.planning.workspaces import Workspaces, compute_median_indexing
 from swarm_bench.app import session
 from swarm_bench.app.notices import explain_waiting
 from swarm_bench.app.replaying import check_recordable
@@ -124,9 +124,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         self.experiment = self.parts.experiment
 
     def plan(self, continued: SessionFolder | None) -> Plan:
-        return describe(self.planned(continued))
+        return describe_plan(self.planned(continued))
 
-    def planned(self, continued: SessionFolder | None) -> Planned:
+    def planned(self, continued: SessionFolder | None) -> PlannedSession:
         """Return what a plan is made of."""
         parts, resolved = self.parts, self.call.resolved
         finished = continued.records.find_finished() if continued else set()
@@ -139,14 +139,14 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         pending = iterate_groups(drop_finished(self.blocks(), set(filter(None, finished))))
         workspaces = Workspaces(
             swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
-            indexing=median_indexing(continued.read_swarms()) if continued else {},
+            indexing=compute_median_indexing(continued.read_swarms()) if continued else {},
         )
         launches = list_launches(parts, resolved)
         warning = (
             None if parts.recorded_session else describe_credential_warning(parts.agent, resolved)
         )
         crowded = () if parts.recorded_session else explain_waiting(parts.experiment)
-        return Planned(
+        return PlannedSession(
             experiment=make_storable(parts.experiment),
             rows=rows,
             longest=estimate_seconds(parts.experiment, finished),
@@ -252,13 +252,13 @@ def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> s
     return session.show_plan(AgentCall(resolved=resolved, design=design), width)
 
 
-def plan_session(resolved: Resolved, design: Design) -> Planned:
+def plan_session(resolved: Resolved, design: Design) -> PlannedSession:
     """Prepare what `show_plan` shows."""
     with cancelling():
         return anyio.run(_make_plan, AgentCall(resolved=resolved, design=design))
 
 
-async def _make_plan(call: AgentCall) -> Planned:
+async def _make_plan(call: AgentCall) -> PlannedSession:
     with session.hold(call, writes=False) as continued:
         async with call.prepare(continued, None) as ready:
             return ready.planned(continued)

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swarm_bench.analysis.planning.requests import describe
+from swarm_bench.analysis.planning.requests import describe_requests
 from swarm_bench.app.models.cost_limit import check_prices, create_budget
 from swarm_bench.app.models.expected import estimate_requests, list_notes
 from swarm_bench.app.models.files import write_prompts
@@ -87,7 +87,7 @@ class ModelReady(PairReady):
         expected = estimate_requests(self.benchmark, plain, self.experiment, pending, path)
         allowed = self.request.settings.allow_code_execution
         notes = [*list_notes(self.benchmark, plain, allowed=allowed)]
-        return describe(self.experiment, self.trials(), finished, expected, notes)
+        return describe_requests(self.experiment, self.trials(), finished, expected, notes)
 
     async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
         self.benchmark = self.benchmark.set_folder(folder.path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from swarm_bench.analysis.planning.requests import describe
+from swarm_bench.analysis.planning.requests import describe_requests
 from swarm_bench.app.models.setup import refuse_model_options
 from swarm_bench.app.result import SessionResult, list_silent_arms
 from swarm_bench.app.session import Call, Ready
@@ -102,7 +102,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
     """That of the session that is continued."""
 
     def plan(self, continued: CaseFolder | None) -> Plan:
-        return describe(self.experiment, self.trials(), self.finished(continued))
+        return describe_requests(self.experiment, self.trials(), self.finished(continued))
 
     def trials(self) -> list[CaseTrial]:
         """List the trials of the plan."""

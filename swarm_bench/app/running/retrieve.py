@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from shlex import quote
 
-from swarm_bench.analysis.planning.questions import describe
+from swarm_bench.analysis.planning.questions import describe_questions
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.retrieve.preparation import open_kit
 from swarm_bench.app.retrieve.resolving import open_folder, read_experiment
@@ -78,7 +78,7 @@ class RetrieveReady(Ready[CaseFolder, SessionResult]):
         finished = continued.records.find_finished() if continued else set()
         withheld = [demand.full_sentence for demand in list_unapproved(self.resolved)]
         trials = [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
-        return describe(drop_keys(self.kit.experiment), trials, finished, withheld)
+        return describe_questions(drop_keys(self.kit.experiment), trials, finished, withheld)
 
     def to_continue(self, folder: CaseFolder) -> str:
         return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.analysis.wording import listed
+from swarm_bench.analysis.wording import list_few
 from swarm_bench.app.setup.folders import Warn
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
@@ -126,8 +126,8 @@ async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
         commits = dict.fromkeys(str(task.commit)[:12] for task in missing)
         ids = dict.fromkeys(task.id for task in missing)  # each is asked in every mode
         raise UsageError(
-            f"{repository.path} does not have {listed(commits)}, on which there are tasks "
-            f"({listed(ids)}); fetch the whole history (git fetch --unshallow), or omit these "
+            f"{repository.path} does not have {list_few(commits)}, on which there are tasks "
+            f"({list_few(ids)}); fetch the whole history (git fetch --unshallow), or omit these "
             "tasks"
         )
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 
-from swarm_bench.analysis.planning.in_short import in_short
+from swarm_bench.analysis.planning.in_short import describe_in_short
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.analysis.planning.outlook import outlook
+from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.planning.planned import PlanRow
-from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
-from swarm_bench.analysis.planning.spending import expected, too_low
+from swarm_bench.analysis.planning.set_up import SetUp, describe_set_up, measure_set_up
+from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
 from swarm_bench.analysis.planning.spreads import Earlier
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.setup.folders import RESULTS
@@ -89,12 +89,12 @@ def find_earlier_set_up(
         if stored_experiment.index != experiment.index:
             continue
         with suppress(SwarmBenchError):
-            set_up = set_up_in(
+            set_up = measure_set_up(
                 os.path.relpath(folder.path), stored_experiment, folder.read_swarms()
             )
-            measured_modes = set_up.before.keys() & set(experiment.arms)
+            measured_modes = set_up.preparation.keys() & set(experiment.arms)
             if len(measured_modes) > (
-                len(best.before.keys() & set(experiment.arms)) if best else 0
+                len(best.preparation.keys() & set(experiment.arms)) if best else 0
             ):
                 best = set_up
             if len(measured_modes) == len(experiment.modes):
@@ -177,17 +177,17 @@ def build_outlook(
         prices, done = experiment.prices or {}, len(rows) - pending.total()
         remaining = limit - make_ledger(limit, prices, [continued] if continued else []).total_cost
         limit_text = f"--max-cost {limit:g}: no trial starts that could cost more"
-        limits = [limit_text, too_low(experiment, earlier, remaining, done)]
+        limits = [limit_text, explain_too_low(experiment, earlier, remaining, done)]
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
     texts = [text for text in (*limits, *priced) if text]
     if by_rules:
         is_useless = resolved.is_typed("expect")
         texts = ["--expect has no effect: fixed rules decide what is spent"] if is_useless else []
     return (
-        *expected(experiment, earlier, rehearsal, pending, paid=not by_rules),
+        *describe_expected(experiment, earlier, rehearsal, pending, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),
-        set_up_entry(experiment, set_up, _list_pending_arms(experiment, rows)),
-        *outlook(
+        describe_set_up(experiment, set_up, _list_pending_arms(experiment, rows)),
+        *describe_outlook(
             experiment,
             earlier,
             METRICS,
@@ -213,11 +213,11 @@ def tell_outlook(
     """Say in short what a session can show, and where its limit of cost is too low for that."""
     earlier = find_earlier_session(experiment, settings, fixed_rules=fixed_rules)
     saving = settings.expect
-    short = in_short(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
+    short = describe_in_short(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
     if short:
         emit(Foresight(message=short))
     limit = None if fixed_rules or settings.resume else settings.max_cost
-    if limit and (sentence := too_low(experiment, earlier, limit, 0)):
+    if limit and (sentence := explain_too_low(experiment, earlier, limit, 0)):
         emit(WarningRaised(message=f"--max-cost {limit:g}: {sentence}"))
 
 

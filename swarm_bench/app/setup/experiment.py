@@ -79,7 +79,7 @@ def _deal_blocks(experiment: Experiment, settings: Settings) -> Experiment:
     if settings.block_size is not None or dealt.orders_per_run <= 2:
         return dealt
     set_up = find_earlier_set_up(experiment, settings)
-    least = set_up.least(experiment.arms, experiment.concurrency) if set_up else 0.0
+    least = set_up.find_least(experiment.arms, experiment.concurrency) if set_up else 0.0
     return deal_blocks(experiment, None, least) if least else dealt
 
 

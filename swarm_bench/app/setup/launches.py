@@ -23,7 +23,7 @@ def list_launches(ready: PreparedSession, resolved: Resolved) -> Launches:
         variables=sorted(_list_variables(ready, resolved, launch)) if launch else (),
         programs=_list_programs(ready),
         dotenv=sorted(resolved.from_dotenv),
-        withheld=[demand.full_sentence for demand in list_unapproved(resolved)],
+        unapproved=[demand.full_sentence for demand in list_unapproved(resolved)],
         paid=ready.recorded_session is None and is_paid(ready.agent, resolved.settings),
     )
 

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
@@ -45,7 +45,7 @@ def resolve_sizes(resolved: Resolved, design: Design, tasks: int) -> SwarmSizes:
     if at_once is not None and at_once > max_agents and not all_tasks:
         if resolved.is_typed("concurrency"):
             raise UsageError(
-                f"--concurrency {at_once} is more than the {amount(max_agents, 'agent')} of a "
+                f"--concurrency {at_once} is more than the {quantify(max_agents, 'agent')} of a "
                 f"swarm; give at most {max_agents}"
             )
         at_once = max_agents  # where it is a setting for other calls too, it is an upper bound

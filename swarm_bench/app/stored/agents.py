@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from swarm_bench.analysis.comparison.headline import headline
-from swarm_bench.analysis.comparison.verdicts import hypotheses
+from swarm_bench.analysis.comparison.headline import make_headline
+from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.documents import comparison, noise, trial
-from swarm_bench.analysis.documents.chart import chart
-from swarm_bench.analysis.noise.calibration import calibration
+from swarm_bench.analysis.documents.chart import make_chart
+from swarm_bench.analysis.noise.calibration import compute_calibration
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import audit_streams
@@ -64,32 +64,32 @@ class AgentSession(StoredSession):
         return _summarise(replace(data, experiment=experiment), has_details=has_details)[1]
 
     def build_trials_table(self) -> "TrialsTable":
-        from swarm_bench.analysis.trials_table import swarm_table
+        from swarm_bench.analysis.trials_table import make_swarm_table
 
-        return swarm_table(self._read_selection())
+        return make_swarm_table(self._read_selection())
 
     def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
-        from swarm_bench.analysis.gate.modes import QUALITY, gate
+        from swarm_bench.analysis.gate.modes import QUALITY, make_gate
         from swarm_bench.app.stored.limits import parse_limits
 
         arms = self.folder.read_experiment().arms
         limits = parse_limits(typed_limits, load_metrics(), arms, synonyms={QUALITY})
         self._check_compares("so no limit says anything of a tool; give a session of compare or ab")
-        return gate(self._read_selection(), limits, bound)
+        return make_gate(self._read_selection(), limits, bound)
 
     def diff(self, later: StoredSession) -> "Diff":
-        from swarm_bench.analysis.diff.modes import diff
-        from swarm_bench.analysis.diff.settings import obstacles
+        from swarm_bench.analysis.diff.modes import make_diff
+        from swarm_bench.analysis.diff.settings import list_obstacles
 
         first, second = self.read_compared_agents(), later.read_compared_agents()
         paths = self.path, later.path
-        if clauses := obstacles(first, second):
+        if clauses := list_obstacles(first, second):
             raise UsageError(
                 f"The sessions {paths[0]} (A) and {paths[1]} (B) cannot be compared: "
                 f"{'; '.join(clauses)}; give two that agree in model, version of the agent, tasks "
                 "and commit"
             )
-        return diff(first, second, paths)
+        return make_diff(first, second, paths)
 
     def read_compared_agents(self) -> Selection:
         self._check_compares("and diff takes two sessions of compare or ab")
@@ -129,10 +129,10 @@ def _describe_claims(selection: Selection) -> str:
     """Write what the first lines of the summary claim."""
     experiment = selection.data.experiment
     if experiment.design.mode_twice:
-        first, *_ = calibration(selection.data, selection.metrics).answers
+        first, *_ = compute_calibration(selection.data, selection.metrics).answers
         return first.claim.strip(": ")
-    tested_modes = hypotheses(selection)
-    standings = headline(selection).standings
+    tested_modes = list_hypotheses(selection)
+    standings = make_headline(selection).standings
     return describe_claims(
         standing.answer
         for standing in standings
@@ -163,9 +163,9 @@ def _summarise(
     report = summarise(data, metrics)
     calibrated = data.experiment.design.document == "noise"
     document = (
-        noise.document(report, calibration(data, metrics))
+        noise.make_document(report, compute_calibration(data, metrics))
         if calibrated
-        else comparison.document(report, _draw_picture(folder, report) if folder else None)
+        else comparison.make_document(report, _draw_picture(folder, report) if folder else None)
     )
     return report, write_files(document) if has_details else write_document(document)
 
@@ -174,7 +174,7 @@ def _draw_picture(folder: SessionFolder, report: Report) -> Picture | None:
     """Draw the effects beside the summary; without any, an older picture is removed. A rehearsal
     has none."""
     file = folder.path / "effects.svg"
-    drawing = chart(report.headline) if report.rehearsed is None else None
+    drawing = make_chart(report.headline) if report.rehearsed is None else None
     if drawing is None:
         file.unlink(missing_ok=True)
         return None
@@ -189,4 +189,4 @@ def read_audited(folder: SessionFolder) -> SessionData:
 
 def render_trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the page of a trial, `agent-N.md`."""
-    return render_page(trial.page(metrics, record, answer))
+    return render_page(trial.make_page(metrics, record, answer))

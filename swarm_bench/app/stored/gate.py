@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.analysis.documents.gate import document
-from swarm_bench.analysis.sentences.limits import counts
+from swarm_bench.analysis.documents.gate import make_document
+from swarm_bench.analysis.sentences.limits import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import GateFailed, UsageError
@@ -23,14 +23,16 @@ class GateResult:
     @property
     def summary(self) -> RenderedDocument:
         """Page to print."""
-        return write_document(document(self.gate))
+        return write_document(make_document(self.gate))
 
     def check(self, *, allow_inconclusive: bool) -> None:
         """Raise `GateFailed` when not every limit holds."""
         state = self.gate.state
         if state is State.HOLDS or (allow_inconclusive and state is State.INCONCLUSIVE):
             return
-        raise GateFailed(f"The gate does not hold ({counts(self.gate)}); the limits say why")
+        raise GateFailed(
+            f"The gate does not hold ({describe_counts(self.gate)}); the limits say why"
+        )
 
 
 @pause_collection()

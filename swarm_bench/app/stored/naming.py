@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from swarm_bench.analysis.wording import joined
+from swarm_bench.analysis.wording import join
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.errors import UsageError, choice
@@ -60,7 +60,7 @@ def _find_named(word: str, folders: Sequence[Path]) -> Path | None:
     for candidates in map(sorted, matches):
         if len(candidates) > 1:
             raise UsageError(
-                f"{word} is the name of {joined([*map(str, candidates)])}; give a folder"
+                f"{word} is the name of {join([*map(str, candidates)])}; give a folder"
             )
         if candidates:
             return candidates[0]

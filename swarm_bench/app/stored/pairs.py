@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.kinds import ComparedArms
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.setup.case_experiment import choose_primary
 from swarm_bench.app.stored.past import (
@@ -122,29 +122,31 @@ class PairSession(StoredSession):
         """Write what a kind has beside its summary."""
 
     def build_trials_table(self) -> "TrialsTable":
-        from swarm_bench.analysis.trials_table import case_table
+        from swarm_bench.analysis.trials_table import make_case_table
 
-        return case_table(self.read())
+        return make_case_table(self.read())
 
     def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
-        from swarm_bench.analysis.gate.arms import case_gate
+        from swarm_bench.analysis.gate.arms import make_case_gate
         from swarm_bench.app.stored.limits import parse_limits
 
         session = self.read()
         limits = parse_limits(typed_limits, session.metrics, session.arms)
-        return case_gate(session, limits, bound)
+        return make_case_gate(session, limits, bound)
 
     def diff(self, later: StoredSession) -> "Diff":
-        from swarm_bench.analysis.diff.cases import case_diff, case_obstacles
+        from swarm_bench.analysis.diff.cases import list_case_obstacles, make_case_diff
 
         first, second = self.read_compared_cases(), later.read_compared_cases()
         paths = self.path, later.path
-        if clauses := case_obstacles(first, second) or _describe_changed_answers(first, second):
+        if clauses := list_case_obstacles(first, second) or _describe_changed_answers(
+            first, second
+        ):
             raise UsageError(
                 f"The sessions {paths[0]} (A) and {paths[1]} (B) cannot be compared: "
                 f"{'; '.join(clauses)}; give two that agree in benchmark, data and cases"
             )
-        return case_diff(first, second, paths)
+        return make_case_diff(first, second, paths)
 
     def read_compared_cases(self) -> CaseSession:
         return self.read()
@@ -182,7 +184,7 @@ def _describe_changed_answers(first: CaseSession, second: CaseSession) -> list[s
     ]
     if not moved:
         return []
-    return [f"{amount(len(moved), 'case')} had another right answer in B ({listed(moved)})"]
+    return [f"{quantify(len(moved), 'case')} had another right answer in B ({list_few(moved)})"]
 
 
 def _read_references(session: CaseSession) -> dict[str, Any]:
@@ -301,7 +303,7 @@ def _describe_score_changes(
         elif was != is_now and was and all(value is None for value in was.values()):
             added[old.arm] += 1
     clauses = [
-        f"{len(cases)} of {arm} ({listed([*dict.fromkeys(cases)])})"
+        f"{len(cases)} of {arm} ({list_few([*dict.fromkeys(cases)])})"
         for arm, cases in changed.items()
     ]
     clauses += [f"{number} of {arm} that had none" for arm, number in added.items()]

@@ -21,7 +21,7 @@ class ScriptSession(StoredSession):
 
     def report(self) -> RenderedDocument:
         report = summarise(read_script_folder(self.path), load_metrics())
-        return write_document(comparison.document(report))
+        return write_document(comparison.make_document(report))
 
     def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:
@@ -29,9 +29,9 @@ class ScriptSession(StoredSession):
         return self.report()
 
     def build_trials_table(self) -> "TrialsTable":
-        from swarm_bench.analysis.trials_table import swarm_table
+        from swarm_bench.analysis.trials_table import make_swarm_table
 
-        return swarm_table(Selection(read_script_folder(self.path), load_metrics()))
+        return make_swarm_table(Selection(read_script_folder(self.path), load_metrics()))
 
     def _describe_refusal(self) -> str:
         return (

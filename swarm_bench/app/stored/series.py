@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.documents import growth
-from swarm_bench.analysis.sweep.series import series
+from swarm_bench.analysis.sweep.series import compute_series
 from swarm_bench.app.stored.agents import read_audited
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -50,4 +50,6 @@ def _summarise(path: Path, sessions: dict[int, SessionData], *, audited: bool) -
     for size, folder in find_sessions(path).items():
         if size not in sessions:
             sessions[size] = read_audited(folder) if audited else folder.read()
-    return write_document(growth.document(series(dict(sorted(sessions.items())), load_metrics())))
+    return write_document(
+        growth.make_document(compute_series(dict(sorted(sessions.items())), load_metrics()))
+    )

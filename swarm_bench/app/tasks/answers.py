@@ -9,7 +9,7 @@ from typing import Annotated
 import anyio
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.benchmarks.cases.budget import compute_max_cost
 from swarm_bench.benchmarks.cases.plausible import limit_claims
 from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
@@ -183,12 +183,12 @@ class Answers:
     def describe(self) -> str:
         """Say what the answers of this call took, whenever they were paid for."""
         earlier = sum(answer.asked not in self._new for answer in self.used)
-        earlier_note = f", {amount(earlier, 'answer')} of earlier calls" if earlier else ""
+        earlier_note = f", {quantify(earlier, 'answer')} of earlier calls" if earlier else ""
         return f"{self._describe_usage()}{earlier_note}"
 
     def _describe_usage(self) -> str:
         usage = Usage.total(answer.usage for answer in self.used)
-        requests = amount(sum(answer.requests for answer in self.used), "request")
+        requests = quantify(sum(answer.requests for answer in self.used), "request")
         tokens = "tokens not reported"
         if usage.effective is not None and usage.output is not None:
             sent = usage.effective - usage.output

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.analysis.documents.blocks import paragraph
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.tasks.repository import find_commit
 from swarm_bench.app.tasks.telling import describe_worth, find_tree, measure_difficulties
 from swarm_bench.benchmarks.swarm.scorers import require_known
@@ -78,7 +78,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> CheckResult:
         by_commit[task.commit or head].append((number, task))
     with Objects(repo) as objects:
         for commit, tasks in by_commit.items():
-            tell(f"commit {commit[:12]}: {amount(len(tasks), 'task')}")
+            tell(f"commit {commit[:12]}: {quantify(len(tasks), 'task')}")
             tree = find_tree(objects, commit)
             for number, task in tasks:
                 problems += wrong_keys(located, number, task, tree)
@@ -139,7 +139,7 @@ def _build_page(
     without = sum(task.key is None for task in suite.tasks)
     block = Verbatim(text="\n".join(problems)) if problems else paragraph("None.")
     return Document(
-        title=f"{amount(len(suite.tasks), 'task')} of {suite.source}",
+        title=f"{quantify(len(suite.tasks), 'task')} of {suite.source}",
         banner=None,
         head=((Fact(label="Without a key", value=str(without)),),) if without else (),
         sections=(Section(title="Problems", blocks=(block,)), *other_sections),

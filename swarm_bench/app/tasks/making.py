@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 from swarm_bench.analysis.documents.blocks import paragraph
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.tasks.questions import Writer, create_writer, plan_questions, write_questions
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
 from swarm_bench.app.tasks.telling import (
@@ -182,7 +182,7 @@ def _make_pools(
         tasks = list(pool.tasks)
         if request.parents:  # an index for each commit: of those only that are asked about
             tasks = pick(tasks, request.number, tasks_per_file.copy(), request.per_file)
-        count(f"{kind}: searching for the answers of {amount(len(tasks), 'task')}")
+        count(f"{kind}: searching for the answers of {quantify(len(tasks), 'task')}")
         hard.update(measure_difficulties(source.objects, tasks, source.commit))
         pools[kind], ordered[kind] = pool, hard_first(tasks, lambda task: hard[task.id].is_hard)
     picked = pick(interleave(ordered.values()), request.number, tasks_per_file, request.per_file)
@@ -300,7 +300,7 @@ def _build_page(
         steps += [f"{compare} --plan", compare, _OPTIONS]
     remarks = describe_shortage(pools, request.number, request.per_file)
     return Document(
-        title=f"{amount(number, 'task')} in {request.file}",
+        title=f"{quantify(number, 'task')} in {request.file}",
         banner=None,
         head=((Fact(label="Commit", value=commit),),),
         sections=(

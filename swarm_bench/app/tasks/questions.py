@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.models.arms import create_source
 from swarm_bench.app.models.cost_limit import find_limiting_price
 from swarm_bench.app.tasks.answers import Answers
@@ -114,14 +114,14 @@ def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
     stored_count = len(writer.read_answers().stored_answers)
     sentences = [
         f"{writer.program.name} at {writer.program.path or remove_logins(writer.word)} would get "
-        f"about {amount(len(few), 'request')} ({sent:,} tokens) for "
-        f"{amount(min(number, len(tried)), 'question')}, and at most {len(all_requests):,}: to "
+        f"about {quantify(len(few), 'request')} ({sent:,} tokens) for "
+        f"{quantify(min(number, len(tried)), 'question')}, and at most {len(all_requests):,}: to "
         "write a question about a passage of the code, and to tell whether the passage answers it, "
         "and whether the most similar other passage does too.",
         _describe_cost(writer, few, all_requests, sent),
     ]
     if stored_count:
-        sentences.append(f"{writer.journal} has {amount(stored_count, 'answer')} already.")
+        sentences.append(f"{writer.journal} has {quantify(stored_count, 'answer')} already.")
     return "\n".join(sentences) + "\n"
 
 
@@ -132,7 +132,7 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
     answers = writer.read_answers()
     if stored_count := len(answers.stored_answers):
         tell(
-            f"{writer.journal} has {amount(stored_count, 'answer')} already, which are not asked "
+            f"{writer.journal} has {quantify(stored_count, 'answer')} already, which are not asked "
             "again"
         )
     answers.begin()
@@ -149,8 +149,8 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
         answers.end()
         if answers.stored_answers:
             tell(
-                f"{len(writing.tasks)} of {amount(number, 'question')} written; the answers are in "
-                f"{writer.journal}: the same command does not ask for them again, also with "
+                f"{len(writing.tasks)} of {quantify(number, 'question')} written; the answers are "
+                f"in {writer.journal}: the same command does not ask for them again, also with "
                 "another --count"
             )
         raise
@@ -169,7 +169,7 @@ def _check(passages: Passages) -> None:
     """Raise `UsageError` where a question could be about one passage only: any would be right."""
     if (number := len(passages.passages)) < 2:
         raise UsageError(
-            f"The repository has {amount(number, 'file')} with a function or class of "
+            f"The repository has {quantify(number, 'file')} with a function or class of "
             f"{FEWEST_LINES} lines or more that questions can be about, and it takes two; make "
             "--kind changes, or give another --repo or --commit"
         )
@@ -198,7 +198,7 @@ def _describe_failure(writer: Writer, writing: Writing) -> str:
     reasons = writing.dropped.most_common(_REASONS)
     return (
         f"{writer.program.name} wrote no question that can be asked about "
-        f"{amount(writing.dropped.total(), 'passage')} "
+        f"{quantify(writing.dropped.total(), 'passage')} "
         f"({'; '.join(f'{reason}: {number}' for reason, number in reasons)}); give another "
         "--model, or repeat the command to ask this one again"
     )

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median_low
 
 from swarm_bench.analysis.documents.blocks import paragraph
-from swarm_bench.analysis.statistics.changes import GROUPED, worth
-from swarm_bench.analysis.statistics.pairing import cases_of
-from swarm_bench.analysis.statistics.rule import cases_for
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.statistics.changes import GROUPED, format_worth
+from swarm_bench.analysis.statistics.pairing import make_cases
+from swarm_bench.analysis.statistics.rule import count_cases
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.report.document import Block, Grid, Section
 from swarm_bench.core.session.designs import QUALITY_MARGIN
@@ -90,15 +90,15 @@ def describe_worth(
 ) -> Iterator[Block]:
     """Say what tasks are worth, and what finds the answers of those that have a difficulty; the
     `cure` says what would give tasks about more files."""
-    effect = cases_of(tasks, head).size
-    if less := worth(effect):
+    effect = make_cases(tasks, head).size
+    if less := format_worth(effect):
         yield paragraph(f"{effect.cases} tasks{less}: {GROUPED}, and weights count.")
     else:
         yield paragraph(
             "The tasks are worth as many independent ones: no two share a file or a group."
         )
-    least = cases_for(0, QUALITY_MARGIN)
-    enough = "enough" if effect.independent >= least else "too few"
+    least = count_cases(0, QUALITY_MARGIN)
+    enough = "enough" if effect.independent_cases >= least else "too few"
     yield paragraph(
         f"Where answers are equal, 'helps' takes {least} independent tasks; these are {enough}."
     )
@@ -127,7 +127,7 @@ def _describe_bm25(hard: Sequence[Difficulty]) -> str:
     first = sum((rating.sentence or 0) <= FIRST for rating in hard)
     return (
         f"Plain BM25, asked the prompt, ranks a right file among its first {FIRST} in {first} of "
-        f"{amount(len(hard), 'task')}; one grep for the names in the prompt lists one in "
+        f"{quantify(len(hard), 'task')}; one grep for the names in the prompt lists one in "
         f"{sum(rating.is_listed for rating in hard)}. Hard, with neither of both: "
         f"{sum(rating.is_hard for rating in hard)}."
     )
@@ -171,7 +171,7 @@ def describe_shortage(
     )
     if further := sum(pool.dropped.get(SAME_FILE, 0) for pool in pools.values()):
         yield paragraph(
-            f"{amount(further, 'further one')} would share a file with another: --per-file "
+            f"{quantify(further, 'further one')} would share a file with another: --per-file "
             f"{per_file + 2} makes some of them, which tell less each."
         )
 

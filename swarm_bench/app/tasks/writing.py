@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import anyio
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.errors import HarnessError, ModelFailed, SwarmBenchError
 from swarm_bench.core.roles.language_model import Ask, Sampling, Turn
 from swarm_bench.core.session.tasks import Task
@@ -94,7 +94,7 @@ class Writing:
                 pairs = [(item, self._find_similar(index, item)) for item in questions]
                 for passage, question in await self._run_all(self._check, pairs):
                     self.tasks.append(self._ids.distinct(self.passages.task(question, passage)))
-                self.tell(f"{len(self.tasks)} of {amount(self.number, 'question')}")
+                self.tell(f"{len(self.tasks)} of {quantify(self.number, 'question')}")
                 if self.dropped.total() >= _MOST_REFUSED * (len(self.tasks) + 1):
                     break
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from statistics import fmean
 
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Usage
@@ -62,7 +62,7 @@ class Ledger(Budget):
         if not affordable:
             expected = sum(means.get(mode, mean_cost) for mode in tasks[0])
             raise self.make_exceeded_error(
-                f"and the next {amount(len(tasks[0]), 'trial')}, which compare the modes, would "
+                f"and the next {quantify(len(tasks[0]), 'trial')}, which compare the modes, would "
                 f"cost about {format_dollars(expected)}, so none of them was started"
             )
         modes = [mode for task in tasks for mode in task]

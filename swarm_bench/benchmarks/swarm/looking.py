@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from swarm_bench.analysis.answers.modes import standing_verdict
-from swarm_bench.analysis.comparison.verdicts import hypotheses, unknown_metric
+from swarm_bench.analysis.answers.modes import find_standing_verdict
+from swarm_bench.analysis.comparison.verdicts import find_unknown_metric, list_hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.rule import FEWEST
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
@@ -92,7 +92,7 @@ def _add_look(experiment: Experiment, look: InterimVerdicts) -> Experiment:
 
 def _take_look(selection: Selection) -> InterimVerdicts:
     experiment = selection.data.experiment
-    verdicts = {mode: standing_verdict(selection, mode) for mode in hypotheses(selection)}
+    verdicts = {mode: find_standing_verdict(selection, mode) for mode in list_hypotheses(selection)}
     return InterimVerdicts(
         blocks=len(experiment.agents_of_blocks),
         tasks=len(experiment.tasks),
@@ -111,17 +111,17 @@ def _has_unfinished(data: SessionData, done: Collection[TrialRecord]) -> bool:
 def _check_measured(selection: Selection) -> None:
     """Raise `NoVerdictPossible` where a mode has answers, and none tells what the verdict is on."""
     experiment = selection.data.experiment
-    if unknown_metric(selection):
+    if find_unknown_metric(selection):
         return
     metric = selection.metrics[experiment.primary]
     if metric.read is None or (metric.spent and selection.fixed_rules):
         return
-    for mode in (experiment.arms[0], *hypotheses(selection)):
-        answers = [answer for answer in selection.of(mode) if answer.cause is Cause.FINISHED]
+    for mode in (experiment.arms[0], *list_hypotheses(selection)):
+        answers = [answer for answer in selection.select(mode) if answer.cause is Cause.FINISHED]
         if len(answers) >= FEWEST and all(metric.read(answer) is None for answer in answers):
             raise NoVerdictPossible(
-                f"None of the {amount(len(answers), 'answer')} of {mode} tells "
-                f"{lowered(metric.title)}, which the verdict is on (--primary), so no further "
+                f"None of the {quantify(len(answers), 'answer')} of {mode} tells "
+                f"{lowercase(metric.title)}, which the verdict is on (--primary), so no further "
                 "trial could lead to one (--until-clear), and none is started; start a new session "
                 f"with {_instead(answers)}an agent that reports this"
             )

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_warnings
-from swarm_bench.analysis.diff.cases import case_diff
-from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.cases.summary import list_case_warnings
+from swarm_bench.analysis.diff.cases import make_case_diff
+from swarm_bench.analysis.gate.arms import make_case_gate
 from swarm_bench.analysis.kinds import ComparedArms, ComparedModels, ComparedSearches
-from swarm_bench.analysis.trials_table import case_table
+from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.cases import LONGEST_ANSWER
 from swarm_bench.core.status import Cause
@@ -56,26 +56,26 @@ def unscored() -> CaseSession:
 
 
 CASES: dict[str, Callable[[], CaseSession]] = {
-    "changed": lambda: replace(case_session(ARMS), changed=True),
-    "ended": lambda: case_session(ARMS, {"b": [Cause.TIMEOUT]}),
-    "ended, none answered": lambda: case_session(
+    "find_changed_records": lambda: replace(case_session(ARMS), changed=True),
+    "find_failed_trials": lambda: case_session(ARMS, {"b": [Cause.TIMEOUT]}),
+    "find_failed_trials, none answered": lambda: case_session(
         ARMS, {"b": [Cause.CONTEXT_OVERFLOW, Cause.REFUSED, *[Cause.TIMEOUT] * 18]}
     ),
-    "answered_elsewhere": lambda: elsewhere(3),
-    "answered_elsewhere, all": lambda: elsewhere(20),
-    "answered_nothing": lambda: with_records(answer=" \n"),
-    "cut": lambda: with_records(answer="A" * LONGEST_ANSWER),
-    "ended_for_no_reason": lambda: with_records(finish=None, answer="A"),
-    "of_earlier_versions": lambda: with_records(earlier_cause=Cause.ERROR_RESULT),
-    "scored_by_rules": lambda: replace(with_records(scores={"right": 1}), rules_now=2),
-    "scored_by_rules, some": scored_by_two,
-    "understated": lambda: with_records(understated=("output",)),
-    "contaminated": lambda: with_records(answers_read=("datasets/shipped",)),
-    "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
-    "failed_scorers": unscored,
-    "asked_otherwise": lambda: with_records(omitted=("temperature",)),
-    "unjudged": lambda: with_records(judge_requests=2, judge_failed=1),
-    "not_run": lambda: case_session(ARMS, {"b": [None]}),
+    "find_answers_elsewhere": lambda: elsewhere(3),
+    "find_answers_elsewhere, all": lambda: elsewhere(20),
+    "find_empty_answers": lambda: with_records(answer=" \n"),
+    "find_cut_answers": lambda: with_records(answer="A" * LONGEST_ANSWER),
+    "find_unexplained_ends": lambda: with_records(finish=None, answer="A"),
+    "find_earlier_versions": lambda: with_records(earlier_cause=Cause.ERROR_RESULT),
+    "find_other_rules": lambda: replace(with_records(scores={"right": 1}), rules_now=2),
+    "find_other_rules, some": scored_by_two,
+    "find_understated": lambda: with_records(understated=("output",)),
+    "find_contaminated": lambda: with_records(answers_read=("datasets/shipped",)),
+    "find_failed_trials, all": lambda: case_session(ARMS, {"b": NEVER}),
+    "find_failed_scorers": unscored,
+    "find_changed_requests": lambda: with_records(omitted=("temperature",)),
+    "find_unjudged": lambda: with_records(judge_requests=2, judge_failed=1),
+    "find_not_run": lambda: case_session(ARMS, {"b": [None]}),
 }
 """Kinds that only sessions of `retrieve`, of several prompts, of agents or of the reference have
 are tested with them."""
@@ -83,7 +83,13 @@ are tested with them."""
 
 def test_each_kind_has_a_case() -> None:
     kinds = {name.partition(",")[0] for name in CASES}
-    others = {"of_searches", "held_keys", "asked_alike", "rehearsed", "wrong_reference"}
+    others = {
+        "find_search_caveats",
+        "find_exposed_keys",
+        "find_equal_requests",
+        "find_rehearsal",
+        "find_wrong_reference",
+    }
     every = {
         kind.__name__
         for session in (ComparedArms, ComparedModels, ComparedSearches)
@@ -99,16 +105,16 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     own = [*kind(session, "b")]
     assert own
     line = answer_lines(render(session.document), "b")
-    assert {it.warning for it in own if it.warning} <= {*case_warnings(session)}
+    assert {it.warning for it in own if it.warning} <= {*list_case_warnings(session)}
     limit = Limit(kind=Kind.MAX, metric="words", value=999, mode="b")
-    held = case_gate(session, [limit], Bound.ESTIMATE)
+    held = make_case_gate(session, [limit], Bound.ESTIMATE)
     other = replace(session, experiment=session.experiment.model_copy(update={"session": "t"}))
-    both = case_diff(other, session, (Path("a"), Path("b")))
+    both = make_case_diff(other, session, (Path("a"), Path("b")))
     of_arm = next(it for it in both.modes if it.mode == "b")
-    junit = render_junit(case_table(session))
+    junit = render_junit(make_case_table(session))
     for caveat in own:
         assert caveat.qualification in line
-        assert caveat in case_table(session).caveats["b"]
+        assert caveat in make_case_table(session).caveats["b"]
         assert caveat in of_arm.caveats["A"]
         assert caveat in of_arm.caveats["B"]
         assert f'value="{caveat.qualification}"' in junit
@@ -151,7 +157,7 @@ def test_the_caveats_of_the_reference_are_said_once() -> None:
 def test_an_arm_without_any_trial_has_a_suite() -> None:
     session = case_session(ARMS, {"b": [None] * 20})
     (caveat,) = session.caveats("b")
-    suites = ElementTree.fromstring(render_junit(case_table(session)).encode())
+    suites = ElementTree.fromstring(render_junit(make_case_table(session)).encode())
     assert [suite.get("name") for suite in suites] == ["a", "b"]
     assert [it.get("value") for it in suites[1].iter("property")] == [caveat.qualification]
 

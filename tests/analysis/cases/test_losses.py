@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from swarm_bench.analysis.cases.losses import lost, missing
+from swarm_bench.analysis.cases.losses import count_missing, list_lost
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_document
-from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.cases.summary import make_case_document
+from swarm_bench.analysis.gate.arms import make_case_gate
 from swarm_bench.analysis.kinds import ComparedModels
-from swarm_bench.analysis.losses import doubt, omitted
+from swarm_bench.analysis.losses import describe_omitted, explain_doubt
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
@@ -31,7 +31,7 @@ from tests.builders.golden import Sentences
 
 def verdict(session: CaseSession) -> str:
     """What is said of the second arm, without its caveats."""
-    return answer_lines(render(case_document(session)), "b").partition("  - Caveat")[0]
+    return answer_lines(render(make_case_document(session)), "b").partition("  - Caveat")[0]
 
 
 def session(trials: int, end: Cause | None = LOST, *, arm: str = "b") -> CaseSession:
@@ -78,7 +78,7 @@ def test_the_share_counts_and_not_the_cases_without_any_figure(golden: Sentences
 
 def test_a_trial_that_failed_is_in_a_score_and_in_no_ratio(golden: Sentences) -> None:
     failing = session(4, FAILED)
-    assert len(lost(failing, "b", WORDS)) == 4
+    assert len(list_lost(failing, "b", WORDS)) == 4
     of_failed = case_session({"a": LOW, "b": HIGH}, {"b": [FAILED] * 4}, primary="words")
     golden(verdict(of_failed))
     assert "--continue" not in verdict(of_failed)  # it would run nothing
@@ -86,20 +86,20 @@ def test_a_trial_that_failed_is_in_a_score_and_in_no_ratio(golden: Sentences) ->
 
 def test_an_end_without_a_figure_is_lost_and_an_answer_to_which_none_applies_is_not() -> None:
     stopped = session(4, Cause.TIMEOUT)
-    assert missing(stopped, "b", RIGHT) == (4, 20)
+    assert count_missing(stopped, "b", RIGHT) == (4, 20)
     records = [it.model_copy(update={"figures": {}}) for it in stopped.records]
     silent = replace(stopped, records=records)
-    assert missing(silent, "a", RIGHT) == (0, 20)
+    assert count_missing(silent, "a", RIGHT) == (0, 20)
     unscored = [it.model_copy(update={"score_failures": {"s": "broken"}}) for it in records]
     broken = replace(stopped, records=unscored)
-    assert missing(broken, "a", RIGHT) == (20, 20)
+    assert count_missing(broken, "a", RIGHT) == (20, 20)
 
 
 def test_what_a_case_has_too_few_of_is_not_in_the_figure_either() -> None:
     partly = case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 2}, runs=2)
-    assert missing(partly, "b", RIGHT) == (2, 40)
-    assert missing(partly, "b", BEST) == (4, 40)
-    assert missing(partly, "b", BEST, {"c1", "c2"}) == (2, 4)
+    assert count_missing(partly, "b", RIGHT) == (2, 40)
+    assert count_missing(partly, "b", BEST) == (4, 40)
+    assert count_missing(partly, "b", BEST, {"c1", "c2"}) == (2, 4)
 
 
 def test_an_arm_without_enough_cases_has_no_verdict_and_its_losses_are_counted(
@@ -112,14 +112,14 @@ def test_an_arm_without_enough_cases_has_no_verdict_and_its_losses_are_counted(
 def test_an_arm_that_is_not_compared_leaves_the_others_no_weaker_level() -> None:
     near = tuple(value + 0.3 * (1 if n % 3 else -1) for n, value in enumerate(LOW))
     arms = {"a": LOW, "b": near, "c": HIGH}
-    without = answer_lines(render(case_document(case_session(arms))), "b")
+    without = answer_lines(render(make_case_document(case_session(arms))), "b")
     assert "adjusted" not in without
     lost = case_session(arms, {"c": [LOST] * 4})
-    assert "adjusted for 2 verdicts" in answer_lines(render(case_document(lost)), "b")
+    assert "adjusted for 2 verdicts" in answer_lines(render(make_case_document(lost)), "b")
 
 
 def _lines(session: CaseSession) -> list[str]:
-    return render(case_document(session)).splitlines()
+    return render(make_case_document(session)).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def _lines(session: CaseSession) -> list[str]:
 def test_ten_points_and_two_trials_are_in_doubt(
     own: tuple[int, int], other: tuple[int, int], uneven: bool
 ) -> None:
-    assert bool(doubt({"b": own, "a": other})) is uneven
+    assert bool(explain_doubt({"b": own, "a": other})) is uneven
 
 
 def test_one_side_alone_is_in_doubt_by_its_own_share(golden: Sentences) -> None:
-    golden(omitted({"b": (1, 20)}))
-    assert not omitted({"b": (0, 20)})
-    assert not doubt({"b": (1, 20)})
-    golden(doubt({"b": (2, 20)}))
+    golden(describe_omitted({"b": (1, 20)}))
+    assert not describe_omitted({"b": (0, 20)})
+    assert not explain_doubt({"b": (1, 20)})
+    golden(explain_doubt({"b": (2, 20)}))
 
 
 ANSWERED = replace(
@@ -164,7 +164,7 @@ def test_requests_that_were_not_answered_in_time_show_nothing_of_a_model(
         golden(verdict(of_models(8, arm)))
         assert "--continue" not in verdict(of_models(8, arm))  # it would run nothing
     limits = [Limit(kind=Kind.MIN, metric="right", value=0.1, mode=arm) for arm in "ab"]
-    held = case_gate(of_models(8), limits, Bound.ESTIMATE).verdicts
+    held = make_case_gate(of_models(8), limits, Bound.ESTIMATE).verdicts
     assert [it.state for it in held] == [State.HOLDS, State.INCONCLUSIVE]
 
 

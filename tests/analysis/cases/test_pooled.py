@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.analysis.cases.losses import missing
-from swarm_bench.analysis.cases.results import result_section, results
-from swarm_bench.analysis.cases.summary import case_warnings
-from swarm_bench.analysis.cases.verdicts import case_answers
-from swarm_bench.analysis.diff.cases import case_diff
-from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.cases.losses import count_missing
+from swarm_bench.analysis.cases.results import compute_results, make_result_section
+from swarm_bench.analysis.cases.summary import list_case_warnings
+from swarm_bench.analysis.cases.verdicts import answer_cases
+from swarm_bench.analysis.diff.cases import make_case_diff
+from swarm_bench.analysis.gate.arms import make_case_gate
 from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.trials_table import case_table
+from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.core.metric import Better, Metric, Metrics, Style, fault
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
@@ -96,12 +96,12 @@ def session(
 def figure(
     own: ComparedModels, at: int = 0
 ) -> tuple[float | None, tuple[float, float] | None, int]:
-    first = next(iter(results(own)))
+    first = next(iter(compute_results(own)))
     return first.figures[at].value, first.figures[at].interval, first.figures[at].cases
 
 
 def verdicts(own: ComparedModels) -> list[str]:
-    return [f"{it.subject} {text_of(it)}" for it in case_answers(own)]
+    return [f"{it.subject} {text_of(it)}" for it in answer_cases(own)]
 
 
 def test_the_figure_is_that_of_the_sums_and_no_mean_of_figures() -> None:
@@ -168,7 +168,7 @@ def test_the_interval_is_over_groups_where_there_are_groups() -> None:
     assert grouped[0] == alone[0]
     assert grouped[1] != alone[1]
     titles = [
-        result_section(session({"a": HALF}, groups=groups)).title
+        make_result_section(session({"a": HALF}, groups=groups)).title
         for groups in ([None] * 20, [*["g"] * 4, *[None] * 16])
     ]
     assert titles == [
@@ -194,14 +194,14 @@ def test_a_trial_with_other_counts_is_missing_and_named(broken: list[Any], claus
         ),
     )
     own = replace(own, metrics=Metrics((metric,)))
-    of_b = list(results(own))[1].figures[0]
+    of_b = list(compute_results(own))[1].figures[0]
     kept = [counts for at, counts in enumerate(HALF) if at != 3]
     expected = 2 * sum(it[0] for it in kept) / sum(it[1] + it[2] for it in kept)
     assert of_b.value == pytest.approx(expected)
     assert of_b.cases == 19
-    assert missing(own, "b", metric) == (1, 20)
-    assert missing(own, "a", metric) == (0, 20)
-    (warning,) = case_warnings(own)
+    assert count_missing(own, "b", metric) == (1, 20)
+    assert count_missing(own, "a", metric) == (0, 20)
+    (warning,) = list_case_warnings(own)
     assert "f1 failed on 1 of 40 trials" in warning
     assert "c3 of b" in warning
     assert clause in warning
@@ -211,7 +211,9 @@ def test_a_figure_whose_author_fails_is_missing_and_named() -> None:
     broken = replace(SHARE, of_counts=lambda sums: 1 / 0)
     own = session({"a": WHOLE, "b": HALF}, [broken])
     assert figure(own) == (None, None, 0)
-    assert [it for it in case_warnings(own) if "failed on b" in it and "ZeroDivisionError" in it]
+    assert [
+        it for it in list_case_warnings(own) if "failed on b" in it and "ZeroDivisionError" in it
+    ]
 
 
 def test_verdict_gate_and_diff_take_it_as_any_other() -> None:
@@ -220,9 +222,9 @@ def test_verdict_gate_and_diff_take_it_as_any_other() -> None:
     assert "b is better: It had F1 of 100 %, a 40 % (" in verdict
     for arm, state in (("a", State.VIOLATED), ("b", State.HOLDS)):
         limit = Limit(kind=Kind.MIN, metric="f1", value=0.9, mode=arm)
-        assert case_gate(own, [limit], Bound.ESTIMATE).state is state
+        assert make_case_gate(own, [limit], Bound.ESTIMATE).state is state
     other = session({"a": WHOLE}, name="t")
-    (mode,) = case_diff(session({"a": HALF}), other, (__file__, __file__)).modes  # type: ignore[arg-type]
+    (mode,) = make_case_diff(session({"a": HALF}), other, (__file__, __file__)).modes  # type: ignore[arg-type]
     (row,) = mode.rows
     assert row.before == pytest.approx(0.4)
     assert row.after == pytest.approx(1.0)
@@ -230,7 +232,7 @@ def test_verdict_gate_and_diff_take_it_as_any_other() -> None:
 
 
 def test_what_it_is_made_of_is_exported() -> None:
-    table = case_table(session({"a": HALF, "b": [None, *WHOLE[1:]]}))
+    table = make_case_table(session({"a": HALF, "b": [None, *WHOLE[1:]]}))
     columns = [column.name for column in table.columns]
     rows = [dict(zip(columns, row, strict=True)) for row in table.rows]
     first, lost = rows[0], rows[20]
@@ -241,11 +243,11 @@ def test_what_it_is_made_of_is_exported() -> None:
 
 def test_two_arms_are_compared_by_the_cases_that_both_have() -> None:
     some = [*WHOLE[:8], *[None] * 2, *WHOLE[10:]]
-    pairs = session({"a": HALF, "b": some}).pairs("b", "a", SHARE)
+    pairs = session({"a": HALF, "b": some}).pair_arms("b", "a", SHARE)
     common = [counts for at, counts in enumerate(HALF) if at not in (8, 9)]
     expected = 2 * sum(it[0] for it in common) / sum(it[1] + it[2] for it in common)
     assert pairs.reference_mean == pytest.approx(expected, abs=1e-12)
-    assert pairs.own_mean == pytest.approx(1)
+    assert pairs.arm_mean == pytest.approx(1)
     assert len(pairs.unpaired) == 2
 
 
@@ -275,29 +277,31 @@ def test_a_lost_case_takes_no_weight_from_its_group() -> None:
 def test_a_sum_over_several_parts_is_not_made() -> None:
     parts = ["x"] * 8 + ["y"] * 2
     own = session({"a": RIGHT}, [MEAN, SUM], groups=GROUPS, parts=parts, key="right")
-    sums = {it.part: it.figures[1].value for it in results(own)}
+    sums = {it.part: it.figures[1].value for it in compute_results(own)}
     assert sums == {None: None, "x": pytest.approx(1.5), "y": pytest.approx(0.25)}
-    assert {it.part: it.figures[0].value for it in results(own)}[None] == pytest.approx(0.4375)
+    assert {it.part: it.figures[0].value for it in compute_results(own)}[None] == pytest.approx(
+        0.4375
+    )
 
 
 def test_a_metric_of_one_part_is_of_that_part_alone() -> None:
     metric, parts = replace(SHARE, part="held-out"), ["held-out"] * 5 + ["training"] * 15
     lossy = [None, *WHOLE[1:5], *[None] * 15]
     alone = session({"a": HALF, "b": lossy}, [metric], parts=parts)
-    assert [(it.arm, it.part) for it in results(alone)] == [("a", None), ("b", None)]
+    assert [(it.arm, it.part) for it in compute_results(alone)] == [("a", None), ("b", None)]
     own = session({"a": HALF, "b": lossy}, [metric, replace(SHARE, key="all")], parts=parts)
-    values = {(it.arm, it.part): it.figures[0] for it in results(own)}
+    values = {(it.arm, it.part): it.figures[0] for it in compute_results(own)}
     assert values["b", None].value == values["b", "held-out"].value == 1.0
-    assert (values["b", "training"].value, values["b", "training"].asked) == (None, 0)
-    assert (values["b", None].cases, values["b", None].asked) == (4, 5)
+    assert (values["b", "training"].value, values["b", "training"].expected_cases) == (None, 0)
+    assert (values["b", None].cases, values["b", None].expected_cases) == (4, 5)
     rows = [line.split("|")[1:] for line in render(own.document).splitlines()]
     cells = {tuple(map(str.strip, it[:2])): it[3].strip() for it in rows if len(it) == 6}
     assert cells["b", "all"] == "1.00 (4 of 5 cases)"
     assert cells["b", "training"] == "-"
-    pairs = own.pairs("b", "a", metric)
-    assert (pairs.asked, len(pairs.cases)) == (5, 4)
-    assert missing(own, "b", metric) == (1, 5)
-    assert missing(own, "a", metric) == (0, 5)
+    pairs = own.pair_arms("b", "a", metric)
+    assert (pairs.total_cases, len(pairs.cases)) == (5, 4)
+    assert count_missing(own, "b", metric) == (1, 5)
+    assert count_missing(own, "a", metric) == (0, 5)
 
 
 def test_the_parts_of_older_sessions_are_those_of_their_records() -> None:
@@ -305,7 +309,7 @@ def test_the_parts_of_older_sessions_are_those_of_their_records() -> None:
     own = session({"a": HALF}, [metric], parts=parts)
     cases = tuple(Case(id=case.id, title=case.title) for case in own.experiment.cases)
     older = replace(own, experiment=own.experiment.model_copy(update={"cases": cases}))
-    assert older.asked(metric) == own.asked(metric)
+    assert older.select_cases(metric) == own.select_cases(metric)
 
 
 def test_an_arm_is_held_against_the_arm_that_it_names() -> None:
@@ -384,12 +388,12 @@ def test_a_sum_of_several_parts_has_its_reason_in_the_gate_and_in_the_table() ->
     parts = ["p", "p", "q", "q"]
     own = session({"a": [1, 0, 1, 1]}, [MEAN, SUM], key="right", parts=parts)
     limit = Limit(kind=Kind.MIN, metric="sum", value=1)
-    (verdict,) = case_gate(own, [limit], Bound.ESTIMATE).verdicts
+    (verdict,) = make_case_gate(own, [limit], Bound.ESTIMATE).verdicts
     assert verdict.state is State.MISSING
     assert verdict.why == (
         "A sum is given by part (results.json has it), and a limit can be on the mean."
     )
-    grid, *_ = result_section(own).blocks
+    grid, *_ = make_result_section(own).blocks
     assert isinstance(grid, Grid)
     assert [row[-1] == "by part" for row in grid.rows] == [True, False, False]
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from swarm_bench.analysis.cases.models import ModelSession
-from swarm_bench.analysis.cases.results import result_section, results
+from swarm_bench.analysis.cases.results import compute_results, make_result_section
 from swarm_bench.core.report.document import Grid, Value
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.terminal import render_brief
@@ -15,7 +15,7 @@ from tests.builders.golden import Sentences, parts
 
 
 def rows(session: ModelSession) -> list[dict[str, object]]:
-    grid, *_ = result_section(session).blocks
+    grid, *_ = make_result_section(session).blocks
     assert isinstance(grid, Grid)
     return [dict(zip(grid.headers, row, strict=True)) for row in grid.rows]
 
@@ -74,7 +74,7 @@ def test_the_interval_of_a_difference_of_shares_ends_where_differences_do() -> N
 
 def test_an_interval_of_shares_ends_where_shares_do() -> None:
     session = model_session({"a": (1.0,) * 5 + (0.5,)}, metrics=[RIGHT])
-    (only,) = results(session)
+    (only,) = compute_results(session)
     (figure,) = only.figures
     assert figure.interval
     assert figure.interval[0] > 0.5
@@ -84,7 +84,7 @@ def test_an_interval_of_shares_ends_where_shares_do() -> None:
 def test_the_interval_of_what_is_counted_does_not_go_below_nothing() -> None:
     few = {"a": (0.0,) * 7 + (1.0,), "b": (0.0,) * 7 + (1.0,)}
     logs = replace(WORDS, key="logs", unit="log-likelihood")
-    rows = list(results(model_session(few, metrics=(RIGHT, WORDS, logs))))
+    rows = list(compute_results(model_session(few, metrics=(RIGHT, WORDS, logs))))
     right, words, logs_of = (it.interval for it in rows[0].figures)
     assert right
     assert right[0] == 0
@@ -96,7 +96,7 @@ def test_the_interval_of_what_is_counted_does_not_go_below_nothing() -> None:
 
 def test_a_share_that_is_the_same_in_every_case_has_the_interval_of_wilson() -> None:
     arms = {"a": (1.0,) * 20, "b": (0.0,) * 20, "c": (0.5,) * 20}
-    rows = results(model_session(arms, metrics=[RIGHT]))
+    rows = compute_results(model_session(arms, metrics=[RIGHT]))
     every, no, half = (figure.interval for row in rows for figure in row.figures)
     wilson = stats.binomtest(20, 20).proportion_ci(method="wilson")
     assert every == pytest.approx((wilson.low, 1.0))

@@ -3,7 +3,7 @@ part of it."""
 
 from datetime import UTC, datetime
 
-from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.analysis.cases.summary import make_case_document
 from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
@@ -29,7 +29,7 @@ def record(run: int, arm: str = "a", tokens: int | None = 4) -> CaseRecord:
 
 def test_a_run_without_any_trial_is_missing() -> None:
     session = ComparedArms(experiment=EXPERIMENT, records=[record(1)], metrics=METRICS)
-    summary = render(case_document(session))
+    summary = render(make_case_document(session))
     (row,) = [line for line in summary.splitlines() if "4.0" in line and "Words" in line]
     assert "1 missing" in row
 
@@ -51,6 +51,6 @@ def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks
     )
     records = [record(1), record(1, "b")]
     session = ComparedArms(experiment=experiment, records=records, metrics=METRICS)
-    summary = render(case_document(session))
+    summary = render(make_case_document(session))
     assert "1.00× (1 of 2 cases)" in summary
     golden(*(line for line in summary.splitlines() if "**Properties:**" in line))

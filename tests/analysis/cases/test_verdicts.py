@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.analysis.cases.summary import make_case_document
 from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.report.document import Document
@@ -51,7 +51,7 @@ def laid_out(metric: str, *figures: Sequence[float | None], **changes: Any) -> D
         for n, value in enumerate(values)
     ]  # fmt: skip
     metrics = Metrics((WORDS, RIGHT))
-    return case_document(ComparedArms(experiment=experiment, records=records, metrics=metrics))
+    return make_case_document(ComparedArms(experiment=experiment, records=records, metrics=metrics))
 
 
 def verdict(metric: str, *figures: Sequence[float | None], **changes: Any) -> str:
@@ -175,7 +175,7 @@ def test_a_gain_in_what_an_arm_was_made_from_is_held_against_the_others(
                 (it for it in session.records if it.arm == arm), values, strict=True
             )
         ]
-        return answer_lines(render(case_document(replace(session, records=records))), "b")
+        return answer_lines(render(make_case_document(replace(session, records=records))), "b")
 
     some = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     golden(sentence(some), sentence(nothing[:7] + (0.0,)))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.adherence.treated import treated_in
-from swarm_bench.analysis.caveats.empty_answers import hollow_answers
+from swarm_bench.analysis.adherence.treated import get_mode_trials
+from swarm_bench.analysis.caveats.empty_answers import find_hollow_answers
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from tests.builders.golden import Sentences
@@ -55,7 +55,7 @@ def test_error_texts_are_counted_and_one_can_be_looked_into(golden: Sentences) -
             for at, one in enumerate(answers, 1)
         ]
         data = make_session(make_trial(), *trials, runs=runs)
-        (caveat,) = hollow_answers(treated_in(Selection(data, METRICS), "canopy"))
+        (caveat,) = find_hollow_answers(get_mode_trials(Selection(data, METRICS), "canopy"))
         golden(caveat.qualification, caveat.warning or "")
         at = "canopy/agent-2." if runs == 1 else "run-2/canopy/agent-1."
         assert f" {at}stream.jsonl." in (caveat.warning or "")
@@ -113,7 +113,10 @@ def test_a_tool_that_few_tasks_asked_gave_nothing_often_only_where_it_never_answ
         for at in range(10)
     ]  # fmt: skip
     data = make_session(make_trial(task_id="t0"), *trials, tasks=KEYS)
-    assert len(list(hollow_answers(treated_in(Selection(data, METRICS), "canopy")))) == number
+    assert (
+        len(list(find_hollow_answers(get_mode_trials(Selection(data, METRICS), "canopy"))))
+        == number
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,6 +141,6 @@ def test_one_answer_to_most_questions_qualifies(
         for at, (question, answer) in enumerate(zip(asked, answers, strict=True))
     ]  # fmt: skip
     data = make_session(make_trial(task_id="t0"), *trials, tasks=KEYS)
-    found = tuple(hollow_answers(treated_in(Selection(data, METRICS), "canopy")))
+    found = tuple(find_hollow_answers(get_mode_trials(Selection(data, METRICS), "canopy")))
     assert [it.is_void for it in found] == [False] * number
     golden(*[it.warning or "" for it in found])

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from swarm_bench.analysis.caveats.kinds import KINDS, warned
-from swarm_bench.analysis.caveats.void import VOID, of_kind
-from swarm_bench.analysis.diff.modes import diff
-from swarm_bench.analysis.gate.modes import gate
+from swarm_bench.analysis.caveats.kinds import KINDS, list_kind_warnings
+from swarm_bench.analysis.caveats.void import VOID, find_caveats
+from swarm_bench.analysis.diff.modes import make_diff
+from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.trials_table import swarm_table
+from swarm_bench.analysis.trials_table import make_swarm_table
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.audit import Audit
@@ -72,27 +72,29 @@ def with_keys(data: SessionData) -> SessionData:
 
 
 CASES: dict[str, Callable[[], SessionData]] = {
-    "changed": lambda: audited(edited=frozenset({("x", 1)})),
-    "changed_beside": lambda: audited(edited_beside={("retrieval.jsonl", "canopy"): 1}),
-    "unrecorded": lambda: canopy(make_swarm("canopy", agents=[2])),
-    "contradicted_by_streams": lambda: audited(differing={("x", 1): ("total_tokens",)}),
-    "contaminated": lambda: canopy(make_trial("canopy", agent=2, retrieval="contaminated")),
-    "reached_outside": lambda: canopy(evidence={"outside": ["It started codegraph."]}),
-    "contradicted": lambda: canopy(
+    "find_changed_records": lambda: audited(edited=frozenset({("x", 1)})),
+    "find_other_changes": lambda: audited(edited_beside={("retrieval.jsonl", "canopy"): 1}),
+    "find_unrecorded": lambda: canopy(make_swarm("canopy", agents=[2])),
+    "find_stream_contradictions": lambda: audited(differing={("x", 1): ("total_tokens",)}),
+    "find_contaminated": lambda: canopy(make_trial("canopy", agent=2, retrieval="contaminated")),
+    "find_reached_outside": lambda: canopy(evidence={"outside": ["It started codegraph."]}),
+    "find_contradictions": lambda: canopy(
         make_swarm("canopy", counters="contradict", counters_why=["So."])
     ),
-    "not_exercised": lambda: canopy(make_swarm("canopy", difference=STILL), retrieval="unknown"),
-    "failed_scorers": lambda: canopy(score_failures={"tone": "KeyError: 'a'"}),
-    "missing_figures": lambda: canopy(make_trial("canopy", agent=2, cost=None)),
-    "single_lines": lambda: canopy(result_lines=1),
-    "same_text": lambda: canopy(
+    "find_not_exercised": lambda: canopy(
+        make_swarm("canopy", difference=STILL), retrieval="unknown"
+    ),
+    "find_failed_scorers": lambda: canopy(score_failures={"tone": "KeyError: 'a'"}),
+    "find_missing_figures": lambda: canopy(make_trial("canopy", agent=2, cost=None)),
+    "find_single_lines": lambda: canopy(result_lines=1),
+    "find_same_text": lambda: canopy(
         make_trial("canopy", agent=2, task="b", answer_digest="d"), answer_digest="d"
     ),
-    "same_names": lambda: make_session(
+    "find_same_names": lambda: make_session(
         *(make_trial(mode, task_id="t0", scores=ALIKE) for mode in ("baseline", "canopy")),
         tasks=TASKS,
     ),
-    "as_good_as_constant": lambda: make_session(
+    "find_constant_level": lambda: make_session(
         *(
             make_trial(mode, task_id=task["id"], scores=ALIKE)
             for mode in ("baseline", "canopy")
@@ -100,50 +102,54 @@ CASES: dict[str, Callable[[], SessionData]] = {
         ),
         tasks=ONE_FILE,
     ),
-    "labels": lambda: canopy(retrieval="unused"),
-    "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
-    "hollow_answers": lambda: canopy(tool_answers={FIND: {"answers": 2, "empty": 2}}),
-    "unusable": lambda: canopy(retrieval="unused", unusable_tools=["a"]),
-    "nameless": lambda: canopy(names_cut=3),
-    "broken": lambda: canopy(**DEAD),
-    "unheard": lambda: canopy(make_swarm("canopy", counters=None)),
-    "shared": lambda: make_session(
+    "find_unused": lambda: canopy(retrieval="unused"),
+    "find_unclear_use": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),
+    "find_hollow_answers": lambda: canopy(tool_answers={FIND: {"answers": 2, "empty": 2}}),
+    "find_unusable_tools": lambda: canopy(retrieval="unused", unusable_tools=["a"]),
+    "find_shortened_names": lambda: canopy(names_cut=3),
+    "find_broken_tools": lambda: canopy(**DEAD),
+    "find_missing_counters": lambda: canopy(make_swarm("canopy", counters=None)),
+    "find_shared_counters": lambda: make_session(
         make_trial(), make_trial("canopy-service"), service_url="http://127.0.0.1:3000"
     ),
-    "brought": lambda: canopy(make_swarm("canopy", brought=[".canopy/"])),
-    "held_keys": lambda: with_keys(canopy()),
-    "littered": lambda: canopy(make_swarm("canopy", unexpected=["CLAUDE.md"], unexpected_count=1)),
-    "instructions_changed": lambda: canopy(
+    "find_committed_index": lambda: canopy(make_swarm("canopy", brought=[".canopy/"])),
+    "find_exposed_keys": lambda: with_keys(canopy()),
+    "find_unexpected_files": lambda: canopy(
+        make_swarm("canopy", unexpected=["CLAUDE.md"], unexpected_count=1)
+    ),
+    "find_changed_instructions": lambda: canopy(
         make_swarm("canopy", instructions_changed=["CLAUDE.md"])
     ),
-    "not_torn_down": lambda: canopy(make_swarm("canopy", teardown_failure="it ended with 1")),
-    "counted_twice": lambda: canopy(make_swarm("canopy"), attempt=2),
-    "set_by_hand": lambda: by_hand(canopy()),
-    "set_aside": lambda: replace(canopy(), planted=("planted-1-x",)),
-    "left_out": lambda: canopy(make_failed("canopy", "exit-code", "agent-failed", agent=2)),
-    "unfinished": lambda: canopy(
+    "find_failed_teardown": lambda: canopy(
+        make_swarm("canopy", teardown_failure="it ended with 1")
+    ),
+    "find_double_counts": lambda: canopy(make_swarm("canopy"), attempt=2),
+    "find_set_by_hand": lambda: by_hand(canopy()),
+    "find_replaced_files": lambda: replace(canopy(), planted=("planted-1-x",)),
+    "find_omitted": lambda: canopy(make_failed("canopy", "exit-code", "agent-failed", agent=2)),
+    "find_unfinished": lambda: canopy(
         make_trial("canopy", agent=2, status=Status.BUDGET_REACHED, cause=Cause.TIMEOUT)
     ),
-    "uneven_failures": lambda: make_session(
+    "find_uneven_failures": lambda: make_session(
         *(make_trial(agent=agent) for agent in range(1, 5)),
         *(make_trial("canopy", agent=agent) for agent in (1, 2)),
         *(make_failed("canopy", "exit-code", "agent-failed", agent=n) for n in (3, 4)),
     ),
-    "lost_before": lambda: canopy(make_trial("canopy", agent=2, attempt=2), attempt=2),
-    "beside_placebo": lambda: make_session(
+    "find_uneven_losses": lambda: canopy(make_trial("canopy", agent=2, attempt=2), attempt=2),
+    "find_placebo_caveats": lambda: make_session(
         make_trial(), make_trial("placebo", effective_tokens=100), make_trial("canopy"), **REAL
     ),
-    "unknown_use": lambda: canopy(retrieval="unknown"),
-    "stopped_as_worst": lambda: make_session(
+    "find_unknown_use": lambda: canopy(retrieval="unknown"),
+    "find_stopped_as_worst": lambda: make_session(
         *BASELINE, *with_stopped(trials("canopy", 0.7), 1), tasks=TASKS, runs=3
     ),
-    "drifted": lambda: drifting(TURNS, 1.05),
-    "always_in_one_order": lambda: make_session(
+    "find_drift_caveat": lambda: drifting(TURNS, 1.05),
+    "find_constant_order": lambda: make_session(
         make_trial(started_at="2026-01-02T03:04:05Z"),
         make_trial("canopy", started_at="2026-01-02T03:05:05Z"),
     ),
-    "failing": lambda: canopy(tool_calls={FIND: 3}, tool_failures={FIND: 1}),
-    "slow": lambda: make_session(
+    "find_failing_calls": lambda: canopy(tool_calls={FIND: 3}, tool_failures={FIND: 1}),
+    "find_slow_servers": lambda: make_session(
         make_trial(),
         make_trial("canopy"),
         overhead=({"mode": "canopy", "server_seconds": {"canopy": 9.0}},),
@@ -162,22 +168,24 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     selection = Selection(data, METRICS)
     mode = selection.modes[-1]
     (kind,) = [one for one in KINDS if one.__name__ == name]
-    found = of_kind(selection, mode, kind)
+    found = find_caveats(selection, mode, kind)
     assert found
     report = summarise(data)
-    assert set(warned(selection, kind)) <= set(report.warnings)
+    assert set(list_kind_warnings(selection, kind)) <= set(report.warnings)
     standing = next(it for it in report.headline.standings if it.mode == mode)
     assert report.headline.has_qualifications
-    held = gate(selection, [Limit(kind=Kind.MAX, metric="num_turns", value=9, mode=mode)], NEAR)
+    held = make_gate(
+        selection, [Limit(kind=Kind.MAX, metric="num_turns", value=9, mode=mode)], NEAR
+    )
     (verdict,) = held.verdicts
     other = replace(data, experiment=data.experiment.model_copy(update={"session": "other"}))
-    both = diff(Selection(other, METRICS), selection, (Path("a"), Path("b")))
+    both = make_diff(Selection(other, METRICS), selection, (Path("a"), Path("b")))
     of_mode = next(it for it in both.modes if it.mode == mode)
     exported = {
         (it["arm"], it["caveat"]): it["void"]
-        for it in json.loads(render_json(swarm_table(selection)))["caveats"]
+        for it in json.loads(render_json(make_swarm_table(selection)))["caveats"]
     }
-    suites = ElementTree.fromstring(render_junit(swarm_table(selection)).encode())
+    suites = ElementTree.fromstring(render_junit(make_swarm_table(selection)).encode())
     suite = next(it for it in suites if it.get("name") == mode)
     properties = [it.get("value") for it in suite.iter("property")]
     for caveat in found:
@@ -277,7 +285,9 @@ def test_answers_without_anything_in_them_qualify(
 
 def test_all_that_voids_is_one_test_case() -> None:
     again = make_trial("canopy", agent=2, task="b", answer_digest="d", retrieval="unused")
-    table = swarm_table(Selection(canopy(again, answer_digest="d", retrieval="unused"), METRICS))
+    table = make_swarm_table(
+        Selection(canopy(again, answer_digest="d", retrieval="unused"), METRICS)
+    )
     void = [it.qualification for it in table.caveats["canopy"] if it.is_void]
     assert len(void) == 2
     suites = ElementTree.fromstring(render_junit(table).encode())
@@ -289,7 +299,7 @@ def test_all_that_voids_is_one_test_case() -> None:
 def test_that_every_call_failed_is_said_once() -> None:
     failed = {"tool_calls": {FIND: 4}, "tool_failures": {FIND: 4}}
     data = canopy(retrieval="unused", evidence={"calls": 4, "failed": 4}, **failed)
-    said = swarm_table(Selection(data, METRICS)).caveats["canopy"]
+    said = make_swarm_table(Selection(data, METRICS)).caveats["canopy"]
     assert [it.is_void for it in said if "call" in it.qualification] == [True]
 
 

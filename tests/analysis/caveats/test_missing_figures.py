@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.caveats.missing_figures import same_names, same_text, single_lines
-from swarm_bench.analysis.caveats.void import of_kind
+from swarm_bench.analysis.caveats.missing_figures import (
+    find_same_names,
+    find_same_text,
+    find_single_lines,
+)
+from swarm_bench.analysis.caveats.void import find_caveats
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.correctness import is_right
@@ -31,7 +35,7 @@ def said(keys: Keys, answers: Mapping[str, list[str]]) -> bool:
         scores = {key: None if isinstance(it, Missing) else it for key, it in measures.items()}
         trials.append(make_trial(task_id=id, scores=scores))
     selection = Selection(make_session(*trials, tasks=tasks), METRICS)
-    return any(caveat.is_void for caveat in of_kind(selection, "baseline", same_names))
+    return any(caveat.is_void for caveat in find_caveats(selection, "baseline", find_same_names))
 
 
 def others(keys: Keys, id: str) -> list[tuple[tuple[str, ...], float]]:
@@ -70,7 +74,7 @@ def test_it_is_said_whatever_quality_was_named(quality: str) -> None:
         tasks=TASKS,
         settings={"quality": {"value": quality, "source": "command line"}},
     )
-    assert of_kind(Selection(data, METRICS), "canopy", same_names)
+    assert find_caveats(Selection(data, METRICS), "canopy", find_same_names)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_more_answers_of_a_single_line_are_said_of_the_mode_that_has_them() -> N
         lines = {"baseline": baseline, "canopy": canopy}
         records = [make_trial(mode, result_lines=number) for mode, number in lines.items()]
         selection = Selection(make_session(*records), METRICS)
-        return [bool(of_kind(selection, mode, single_lines)) for mode in lines]
+        return [bool(find_caveats(selection, mode, find_single_lines)) for mode in lines]
 
     assert said(1, 20) == [True, False]
     assert said(20, 1) == [False, True]
@@ -157,5 +161,5 @@ def test_that_every_answer_is_the_same_text_is_said_once() -> None:
         for at, task in enumerate(TASKS, start=1)
     ]
     selection = Selection(make_session(make_trial(task_id="a"), *trials, tasks=TASKS), METRICS)
-    assert of_kind(selection, "canopy", same_text)
-    assert not of_kind(selection, "canopy", same_names)
+    assert find_caveats(selection, "canopy", find_same_text)
+    assert not find_caveats(selection, "canopy", find_same_names)

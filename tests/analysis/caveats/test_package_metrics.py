@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.caveats.package_metrics import failed_metrics
-from swarm_bench.analysis.gate.modes import gate
+from swarm_bench.analysis.caveats.package_metrics import describe_failed_metrics
+from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -34,13 +34,13 @@ def selection(*shares: float) -> Selection:
 def held(own: Selection, least: str) -> Gate:
     experiment = own.data.experiment
     limits = parse_limits({Kind.MIN: [least]}, METRICS, experiment.arms, {"recall"})
-    return gate(own, limits, Bound.ESTIMATE)
+    return make_gate(own, limits, Bound.ESTIMATE)
 
 
 @pytest.mark.parametrize("share", [7.5, -3.0, 95.0])
 def test_a_stored_share_that_cannot_be_is_missing_and_counted(share: float) -> None:
-    assert not list(failed_metrics(selection(0.0, 1.0)))
-    (sentence,) = failed_metrics(selection(0.0, share))
+    assert not list(describe_failed_metrics(selection(0.0, 1.0)))
+    (sentence,) = describe_failed_metrics(selection(0.0, share))
     assert "file_recall failed on 1 of 24 trials" in sentence
     assert sentence.endswith(f"it gave {share}, and a share lies between 0 and 1")
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
-from swarm_bench.analysis.diff.modes import Sessions, mode_diffs
-from swarm_bench.analysis.gate.modes import gate
+from swarm_bench.analysis.comparison.verdicts import Conclusion, conclude
+from swarm_bench.analysis.diff.modes import Sessions, make_mode_diffs
+from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.rule import Change, Verdict
@@ -71,7 +71,7 @@ def session(*records: list[TrialRecord], **changes: Any) -> SessionData:
 
 
 def reached(*records: list[TrialRecord], **changes: Any) -> Conclusion:
-    found = conclusion(Selection(session(*records, **changes), METRICS), "canopy")
+    found = conclude(Selection(session(*records, **changes), METRICS), "canopy")
     assert found
     return found
 
@@ -106,7 +106,7 @@ def test_trials_without_the_figure_count_as_lost_ones_do(
     assert reached(*records.values()).verdict is not Verdict.INCONCLUSIVE
     records[loser] = without(records[loser], 9, **SILENT[why])
     found = reached(*records.values())
-    assert (found.verdict, bool(found.doubt)) == (Verdict.INCONCLUSIVE, True)
+    assert (found.verdict, bool(found.uncertainty)) == (Verdict.INCONCLUSIVE, True)
 
 
 def test_what_no_mode_tells_of_a_task_is_not_missing() -> None:
@@ -141,7 +141,7 @@ def test_where_ten_points_more_are_lost_there_is_no_claim(
         trials("canopy", ratio, recall, lost=9 * (loser == "canopy"), end=ENDS[end]),
     ]
     found = reached(*sides)
-    assert (found.verdict, bool(found.doubt)) == (Verdict.INCONCLUSIVE, True)
+    assert (found.verdict, bool(found.uncertainty)) == (Verdict.INCONCLUSIVE, True)
     standing = summarise(session(*sides)).headline.standings[-1]
     assert text_of(standing.answer).startswith("cannot tell yet: ")
     assert "9 of 90" in text_of(standing.answer)
@@ -161,7 +161,7 @@ def test_a_trial_that_was_run_again_is_not_lost() -> None:
 
 def test_where_both_lose_as_many_the_verdict_is_checked_only() -> None:
     found = reached(trials("baseline", lost=3), trials("canopy", 0.3, lost=3))
-    assert not found.doubt
+    assert not found.uncertainty
     assert found.verdict is Verdict.HELPS
 
 
@@ -178,7 +178,7 @@ def test_below_ten_points_a_claim_must_stand_with_lost_trials_at_their_worst(
     ratio: float, recall: float, lost: int, verdict: Verdict
 ) -> None:
     found = reached(trials("baseline"), trials("canopy", ratio, recall, lost=lost))
-    assert not found.doubt
+    assert not found.uncertainty
     assert found.verdict is verdict
 
 
@@ -195,7 +195,7 @@ def test_a_saving_that_lost_trials_could_turn_is_not_claimed(why: str, golden: S
     assert base.spends is Change.LOWER
     lost = without(noisy, 8, **SILENT.get(why, LOST))
     found = reached(trials("baseline"), lost)
-    assert (found.spends, found.hidden) == (Change.LOWER, True)
+    assert (found.spends, found.is_hidden) == (Change.LOWER, True)
     assert found.verdict is Verdict.INCONCLUSIVE
     sentence = summarise(session(trials("baseline"), lost)).headline.standings[-1].answer
     golden(text_of(sentence))
@@ -230,7 +230,7 @@ def test_a_hypothesis_without_a_verdict_still_counts() -> None:
     more = [t.model_copy(update={"mode": "canopy-service"}) for t in trials("canopy", 0.6)]
     found = reached(trials("baseline"), trials("canopy", 0.6, lost=9), more)
     selection = Selection(session(trials("baseline"), trials("canopy", 0.6, lost=9), more), METRICS)
-    other = conclusion(selection, "canopy-service")
+    other = conclude(selection, "canopy-service")
     assert other
     assert (found.hypotheses, other.level) == (2, ALPHA / 2)
 
@@ -241,7 +241,7 @@ def test_a_hypothesis_without_evidence_still_counts() -> None:
         t.model_copy(update={"mode": "canopy-service"}) for t in trials("canopy", 0.5, **unused)
     ]
     data = session(trials("baseline"), trials("canopy", 0.98), void)
-    found = conclusion(Selection(data, METRICS), "canopy")
+    found = conclude(Selection(data, METRICS), "canopy")
     assert found
     assert (found.hypotheses, found.level) == (2, ALPHA / 2)
 
@@ -251,10 +251,10 @@ def test_a_limit_and_a_difference_read_the_same_rule() -> None:
         data = session(trials("baseline"), trials("canopy", 0.6, lost=lost), session="B")
         typed = {Kind.MAX_RATIO: ["effective_tokens=0.9"]}
         limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
-        (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
+        (verdict,) = make_gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
         assert verdict.state is state
         before = Selection(session(trials("baseline"), trials("canopy"), session="A"), METRICS)
-        (_, canopy) = mode_diffs(Sessions(a=before, b=Selection(data, METRICS)))
+        (_, canopy) = make_mode_diffs(Sessions(a=before, b=Selection(data, METRICS)))
         assert ("in B spends less than in A" in text_of(canopy.answer)) is told
         assert ("cannot tell yet" in text_of(canopy.answer)) is not told
 
@@ -271,7 +271,7 @@ def test_where_losses_end_a_verdict_stopped_trials_agree_with_none() -> None:
 
 def limit_on(data: SessionData, kind: Kind, limit: str) -> State:
     limits = parse_limits({kind: [limit]}, METRICS, data.experiment.arms, {"recall"})
-    (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
+    (verdict,) = make_gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
     return verdict.state
 
 
@@ -320,7 +320,7 @@ def test_a_limit_on_one_mode_counts_its_own_losses() -> None:
     data = session(trials("baseline", lost=12), trials("canopy", 0.6, lost=12))
     typed = {Kind.MIN: ["recall=0.5"]}
     limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
-    (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
+    (verdict,) = make_gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
     assert verdict.state is State.INCONCLUSIVE
 
 

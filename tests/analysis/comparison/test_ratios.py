@@ -183,8 +183,8 @@ def test_where_too_few_tasks_differ_no_interval_of_a_score_is_shown(
     tasks = [f"t{n}" for n in range(12)]
     pairs = Pairs(
         relative=False,
-        own={task: 0.5 + 0.1 * (n < differ) for n, task in enumerate(tasks)},
-        reference=dict.fromkeys(tasks, 0.5),
+        arm_values={task: 0.5 + 0.1 * (n < differ) for n, task in enumerate(tasks)},
+        reference_values=dict.fromkeys(tasks, 0.5),
         unpaired=(),
         zeros=(),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.documents.blocks import standing_answer
+from swarm_bench.analysis.documents.blocks import extend_answer
 from swarm_bench.analysis.sentences.next_steps import DOCTOR
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.records import TrialRecord
@@ -363,7 +363,7 @@ def test_what_leaves_no_evidence_is_said_once() -> None:
     void = trials("canopy", 0.7, retrieval="unused", mcp_calls=0)
     report = summarise(make_session(*BASELINE, *void, tasks=TASKS, runs=3))
     standing = report.headline.standings[-1]
-    answer = standing_answer(standing)
+    answer = extend_answer(standing)
     assert answer.figures == "Not used in 36 of 36 trials."
     assert not answer.caveats
 
@@ -372,7 +372,7 @@ def test_who_has_no_verdict_is_sent_to_no_other_code_before_it_is_known_what_is_
     def follows(**changes: Any) -> Step | None:
         own = trials("canopy", 0.7, **changes)
         session = make_session(*BASELINE, *own, tasks=TASKS, runs=3, suite="demo")
-        return standing_answer(summarise(session).headline.standings[-1]).next
+        return extend_answer(summarise(session).headline.standings[-1]).next
 
     assert follows(retrieval="unused", mcp_calls=0) == DOCTOR
     other = follows()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.diff.cases import case_diff
+from swarm_bench.analysis.diff.cases import make_case_diff
 from swarm_bench.core.report.diff import Diff
 from swarm_bench.core.status import Cause
 from tests.builders.answers import text_of
@@ -20,7 +20,7 @@ def side(name: str, trials: int = 0, end: Cause | None = LOST, runs: int = 1) ->
 
 
 def compared(a: CaseSession, b: CaseSession) -> Diff:
-    return case_diff(a, b, (Path("a"), Path("b")))
+    return make_case_diff(a, b, (Path("a"), Path("b")))
 
 
 def conclusion(a: CaseSession, b: CaseSession, arm: str = "x") -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.diff.modes import diff
-from swarm_bench.analysis.diff.settings import changes, obstacles
-from swarm_bench.analysis.documents.diff import document
+from swarm_bench.analysis.diff.modes import make_diff
+from swarm_bench.analysis.diff.settings import list_changes, list_obstacles
+from swarm_bench.analysis.documents.diff import make_document
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -55,11 +55,11 @@ def selected(data: SessionData) -> Selection:
 
 
 def clauses(after: SessionData, before: SessionData | None = None) -> list[str]:
-    return obstacles(selected(before or session("a")), selected(after))
+    return list_obstacles(selected(before or session("a")), selected(after))
 
 
 def compared(before: SessionData, after: SessionData) -> Diff:
-    return diff(selected(before), selected(after), (Path("a"), Path("b")))
+    return make_diff(selected(before), selected(after), (Path("a"), Path("b")))
 
 
 def mode_of(shown: Diff, name: str) -> ModeDiff:
@@ -121,7 +121,8 @@ def test_what_else_differs_is_listed() -> None:
         versions={"swarm-bench": "9"},
     )
     listed = {
-        each.subject: (each.before, each.after) for each in changes(*map(selected, (before, after)))
+        each.subject: (each.before, each.after)
+        for each in list_changes(*map(selected, (before, after)))
     }
     assert listed == {
         "swarm-bench": ("none", "9"),
@@ -216,7 +217,7 @@ def test_a_mode_that_is_not_compared_counts_among_the_hypotheses() -> None:
 
 
 def test_the_page_begins_with_what_it_came_to_and_a_warning(golden: Sentences) -> None:
-    made = document(compared(session("a"), session("b", 0.7, runs=2)))
+    made = make_document(compared(session("a"), session("b", 0.7, runs=2)))
     page = render(made)
     came_to = page.index("## What it came to")
     assert came_to < page.index("not randomised") < page.index("## What differs")
@@ -232,7 +233,7 @@ def test_the_quality_that_was_named_is_compared_and_a_change_of_it_listed() -> N
     both = session("a", settings=named), session("b", settings=named)
     rows = mode_of(compared(*both), "canopy").rows
     assert [row.metric.key for row in rows if row.role is Role.QUALITY] == ["grounded"]
-    (change,) = changes(selected(session("a")), selected(session("b", settings=named)))
+    (change,) = list_changes(selected(session("a")), selected(session("b", settings=named)))
     assert (change.subject, change.before, change.after) == ("Quality", "none", "grounded")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.analysis.documents.comparison import document
+from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -54,7 +54,7 @@ def test_it_says_what_each_tool_needs_and_adds(rehearsal: Report) -> None:
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_its_end_is_that_and_no_verdict(rehearsal: Report, width: int, golden: Sentences) -> None:
-    shown = render_brief(document(rehearsal), width, colours=False)
+    shown = render_brief(make_document(rehearsal), width, colours=False)
     golden(shown)
     assert shown.count("\n") <= 24
     summary = render(rehearsal)
@@ -63,8 +63,8 @@ def test_its_end_is_that_and_no_verdict(rehearsal: Report, width: int, golden: S
 
 
 def test_nothing_in_it_compares_what_fixed_rules_answered(rehearsal: Report) -> None:
-    laid_out = document(rehearsal)
-    assert document(rehearsal, Picture(address="effects.svg", about="Effects")) == laid_out
+    laid_out = make_document(rehearsal)
+    assert make_document(rehearsal, Picture(address="effects.svg", about="Effects")) == laid_out
     files = write_files(laid_out)
     lines = [*files.markdown.splitlines(), *files.details.splitlines()]
     unwanted = ("verdict", "dollar", "$", "Cost", "costs to", "Effects", "Named beforehand")

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from swarm_bench.analysis.documents.comparison import document
-from swarm_bench.analysis.documents.trials import MOST_SINGLE, trials_section
+from swarm_bench.analysis.documents.comparison import make_document
+from swarm_bench.analysis.documents.trials import MAX_SINGLE, make_trials_section
 from swarm_bench.core.report.document import Cell, Grid, Paragraph, Picture, Span, Value
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import write_files
@@ -28,7 +28,7 @@ def of_runs(agents: int, runs: int) -> SessionData:
 
 def table(data: SessionData) -> tuple[Grid, list[dict[str, Cell]], str]:
     """The grid, its rows by header, and where the others are."""
-    *above, grid = trials_section(summarise(data)).blocks
+    *above, grid = make_trials_section(summarise(data)).blocks
     assert isinstance(grid, Grid)
     texts = [line for block in above if isinstance(block, Paragraph) for line in block.lines]
     parts = [part for text in texts for part in text if isinstance(part, Span)]
@@ -37,15 +37,15 @@ def table(data: SessionData) -> tuple[Grid, list[dict[str, Cell]], str]:
 
 
 def test_few_trials_have_a_row_each() -> None:
-    grid, rows, address = table(of_runs(agents=MOST_SINGLE // 3, runs=3))
-    assert len(rows) == MOST_SINGLE
+    grid, rows, address = table(of_runs(agents=MAX_SINGLE // 3, runs=3))
+    assert len(rows) == MAX_SINGLE
     assert grid.headers[0] == "Run"
     assert address == ""
 
 
 def test_of_many_each_agent_has_one_and_the_file_has_all() -> None:
-    grid, rows, address = table(of_runs(agents=MOST_SINGLE // 3 + 1, runs=3))
-    assert len(rows) == MOST_SINGLE // 3 + 1
+    grid, rows, address = table(of_runs(agents=MAX_SINGLE // 3 + 1, runs=3))
+    assert len(rows) == MAX_SINGLE // 3 + 1
     assert "Run" not in grid.headers
     assert address == "metrics.jsonl"
     first, second = rows[:2]
@@ -58,7 +58,7 @@ def test_of_many_each_agent_has_one_and_the_file_has_all() -> None:
 
 
 def test_a_figure_that_no_run_has_is_missing() -> None:
-    data = make_session(*(make_trial(run=run, cost=None) for run in range(1, MOST_SINGLE + 2)))
+    data = make_session(*(make_trial(run=run, cost=None) for run in range(1, MAX_SINGLE + 2)))
     _, (row,), _ = table(data)
     cost = row["Cost"]
     assert isinstance(cost, Value)
@@ -66,8 +66,8 @@ def test_a_figure_that_no_run_has_is_missing() -> None:
 
 
 def test_of_one_run_every_trial_has_a_row() -> None:
-    _, rows, address = table(of_runs(agents=MOST_SINGLE + 1, runs=1))
-    assert len(rows) == MOST_SINGLE + 1
+    _, rows, address = table(of_runs(agents=MAX_SINGLE + 1, runs=1))
+    assert len(rows) == MAX_SINGLE + 1
     assert address == "metrics.jsonl"
 
 
@@ -87,7 +87,7 @@ def test_a_summary_as_large_as_that_of_the_demo_is_short() -> None:
     ]
     swarms = (make_swarm(mode, agents=tuple(range(1, 37))) for mode in modes)
     report = summarise(make_session(*trials, *swarms, tasks=tasks, agents=36))
-    files = write_files(document(report, Picture(address="effects.svg", about="Effects")))
+    files = write_files(make_document(report, Picture(address="effects.svg", about="Effects")))
     trials_table = r"<details><summary>\n\n## Per-Agent Results.*?</details>\n"
     rest = re.sub(trials_table, "", files.markdown, flags=re.DOTALL)
     assert 60 < rest.count("\n") <= 120

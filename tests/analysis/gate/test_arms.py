@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.gate.arms import make_case_gate
 from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.core.report.gate import Bound, Kind, State, Verdict
@@ -42,7 +42,7 @@ SESSION = ComparedArms(
 
 def verdict(session: CaseSession, kind: Kind, text: str) -> Verdict:
     limits = parse_limits({kind: [text]}, session.metrics, session.experiment.arms)
-    (only,) = case_gate(session, limits, Bound.ESTIMATE).verdicts
+    (only,) = make_case_gate(session, limits, Bound.ESTIMATE).verdicts
     return only
 
 

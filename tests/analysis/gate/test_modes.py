@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.gate.modes import gate
+from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -56,7 +56,7 @@ def session(*records: list[TrialRecord], number: int = 8, **changes: Any) -> Ses
 
 def judged(data: SessionData, typed: Any = RATIO, bound: Bound = Bound.ESTIMATE) -> Gate:
     limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
-    return gate(Selection(data, METRICS), limits, bound)
+    return make_gate(Selection(data, METRICS), limits, bound)
 
 
 def verdict(data: SessionData, typed: Any = RATIO, bound: Bound = Bound.ESTIMATE) -> Verdict:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.legend import BY_RULES
-from swarm_bench.analysis.statistics.formulas import detectable, difference_sd
+from swarm_bench.analysis.statistics.formulas import compute_detectable, compute_difference_sd
 from swarm_bench.core.report.calibration import Calibration, Noise
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -155,11 +155,11 @@ def test_the_headline_says_what_is_noise_and_what_less_takes(
     assert cost.subject == "Cost"
     assert percent
     assert tasks
-    noise = difference_sd(math.log(1.05) / math.sqrt(2), 2)
-    assert int(percent[1]) == round((math.exp(detectable(noise, 2) or 0) - 1) * 100)
+    noise = compute_difference_sd(math.log(1.05) / math.sqrt(2), 2)
+    assert int(percent[1]) == round((math.exp(compute_detectable(noise, 2) or 0) - 1) * 100)
     single = math.hypot(0.2, noise)  # a tool's help differs between tasks too
     number = int(tasks[1])
-    seen, less = detectable(single, number), detectable(single, number - 1)
+    seen, less = compute_detectable(single, number), compute_detectable(single, number - 1)
     assert (seen or 0) <= -math.log(0.9) < (less or 0)
     assert first.claim == ": no noise in effective tokens"
     assert "Nothing varied" in first.figures

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for
-from swarm_bench.analysis.planning.in_short import in_short
-from swarm_bench.analysis.planning.outlook import WRITTEN
+from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances, count_tasks
+from swarm_bench.analysis.planning.in_short import describe_in_short
+from swarm_bench.analysis.planning.outlook import VERDICT_PHRASES
 from swarm_bench.analysis.planning.spreads import Earlier
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -22,7 +22,7 @@ WIDE = PLANNED.model_copy(update={"tasks": MANY, "runs": 1, "agents": len(MANY)}
 
 def short(planned: Experiment, before: Earlier | None = None, **changes: Any) -> str | None:
     wanted = {"saving": 0.2, "fixed_rules": False, **changes}
-    return in_short(planned, before, METRICS, **wanted)
+    return describe_in_short(planned, before, METRICS, **wanted)
 
 
 @pytest.mark.parametrize("number", [5, 8, 23, 35, 60])
@@ -42,7 +42,7 @@ def test_by_an_earlier_session_it_is_the_chance_of_the_plan(golden: Sentences) -
     golden(text)
     assert "results/x" in text
     quiet = Truth(saving=0.2, spread=0.15)
-    needed = tasks_for(quiet, 3, Bar(margin=0.1, quality_margin=0.1))
+    needed = count_tasks(quiet, 3, Bar(margin=0.1, quality_margin=0.1))
     assert f"With {needed} tasks" in text
     sure = short(WIDE.model_copy(update={"runs": 3}), before, saving=0.5)
     assert sure
@@ -55,7 +55,7 @@ def test_the_range_is_that_of_what_is_assumed() -> None:
     assert text
     low, high = map(int, re.findall(r"in (\d+) to (\d+) of 10", text)[0])
     bar = Bar(margin=0.1, quality_margin=0.1)
-    quiet = chances(Truth(saving=0.2, spread=0.3), len(MANY), 1, bar)
+    quiet = compute_chances(Truth(saving=0.2, spread=0.3), len(MANY), 1, bar)
     assert round(10 * quiet[Verdict.HELPS]) == high
     assert low < high
 
@@ -65,7 +65,7 @@ def test_nothing_helps_where_nobody_knows_the_answers(golden: Sentences) -> None
     text = short(WIDE.model_copy(update={"tasks": tasks}))
     assert text
     golden(text)
-    assert f"say '{WRITTEN[Verdict.HELPS]}' in" not in text
+    assert f"say '{VERDICT_PHRASES[Verdict.HELPS]}' in" not in text
 
 
 def test_by_fixed_rules_it_is_the_difference_in_answers(golden: Sentences) -> None:

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for, too_few
-from swarm_bench.analysis.planning.outlook import outlook
-from swarm_bench.analysis.planning.spending import expected, too_low
-from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
+from swarm_bench.analysis.planning.chances import (
+    Bar,
+    Truth,
+    are_too_few,
+    compute_chances,
+    count_tasks,
+)
+from swarm_bench.analysis.planning.outlook import describe_outlook
+from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
+from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, read_spreads
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.rule import Verdict, few_differ
+from swarm_bench.analysis.statistics.rule import Verdict, is_too_few
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.core.session.designs import CALIBRATE
@@ -37,7 +43,7 @@ PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks
 def said(
     before: Earlier | None = None, *, fixed_rules: bool = False, planned: Experiment = PLANNED
 ) -> str:
-    entries = outlook(planned, before, METRICS, saving=0.2, fixed_rules=fixed_rules)
+    entries = describe_outlook(planned, before, METRICS, saving=0.2, fixed_rules=fixed_rules)
     return "\n".join(text for entry in entries for text in entry.texts)
 
 
@@ -73,7 +79,7 @@ def test_an_earlier_session_gives_the_noise_the_cost_and_the_time(golden: Senten
     golden(said(earlier(runs=2, noise=0.3)))
     pending = {"baseline": 24, "canopy": 24}
     for known in (earlier(), None):
-        (entry,) = expected(PLANNED, known, None, pending, paid=True)
+        (entry,) = describe_expected(PLANNED, known, None, pending, paid=True)
         golden(*entry.texts)
 
 
@@ -90,15 +96,15 @@ def test_a_rehearsal_prices_what_no_session_shows(golden: Sentences) -> None:
     paid = PLANNED.model_copy(update={"model": "m", "prices": {"m": price}})
     pending = {"baseline": 24, "canopy": 24}
     for experiment_ in (paid, PLANNED):
-        (entry,) = expected(experiment_, None, rehearsal, pending, paid=True)
+        (entry,) = describe_expected(experiment_, None, rehearsal, pending, paid=True)
         golden(*entry.texts)
-    (entry,) = expected(paid, earlier(), rehearsal, pending, paid=True)
+    (entry,) = describe_expected(paid, earlier(), rehearsal, pending, paid=True)
     assert len(entry.texts) == 1, "what the model itself cost tells more"
 
 
 def test_where_no_task_is_repeated_differences_between_modes_tell_the_noise() -> None:
     quiet, noisy = (
-        spreads_of(earlier(noise=noise), METRICS, "effective_tokens", "file_recall").spent
+        read_spreads(earlier(noise=noise), METRICS, "effective_tokens", "file_recall").cost
         for noise in (0.0, 1.0)
     )
     assert quiet == 0
@@ -107,9 +113,9 @@ def test_where_no_task_is_repeated_differences_between_modes_tell_the_noise() ->
 
 
 def test_answers_that_were_equal_in_all_tasks_are_taken_to_be_so() -> None:
-    shown = spreads_of(earlier(lost=0), METRICS, "effective_tokens", "file_recall").quality
+    shown = read_spreads(earlier(lost=0), METRICS, "effective_tokens", "file_recall").quality
     assert shown == EQUAL
-    some = spreads_of(earlier(lost=2), METRICS, "effective_tokens", "file_recall").quality
+    some = read_spreads(earlier(lost=2), METRICS, "effective_tokens", "file_recall").quality
     assert some is not None
     assert some.differing == 2 / 8
     assert "varies" not in said(earlier(lost=0))
@@ -117,12 +123,12 @@ def test_answers_that_were_equal_in_all_tasks_are_taken_to_be_so() -> None:
 
 
 def test_nothing_is_known_of_the_noise_without_an_earlier_session() -> None:
-    assert spreads_of(None, METRICS, "effective_tokens", "file_recall") == Spreads()
+    assert read_spreads(None, METRICS, "effective_tokens", "file_recall") == Spreads()
 
 
 def test_with_too_few_tasks_only_that_is_said(golden: Sentences) -> None:
     few = PLANNED.model_copy(update={"tasks": KEYED[:5], "agents": 5})
-    (entry,) = outlook(few, None, METRICS, saving=0.2, fixed_rules=False)
+    (entry,) = describe_outlook(few, None, METRICS, saving=0.2, fixed_rules=False)
     golden(*entry.texts)
 
 
@@ -135,9 +141,9 @@ def test_where_agents_leave_tasks_out_it_says_how_all_are_asked() -> None:
 def test_a_mode_that_finds_the_same_takes_29_tasks_to_help() -> None:
     quiet = Truth(saving=0.5, spread=0.1)
     bar = Bar(margin=0.1, quality_margin=0.1)
-    assert chances(quiet, 28, 1, bar)[Verdict.HELPS] == 0
-    assert chances(quiet, 29, 1, bar)[Verdict.HELPS] > 0.9
-    assert tasks_for(quiet, 1, bar) == 29
+    assert compute_chances(quiet, 28, 1, bar)[Verdict.HELPS] == 0
+    assert compute_chances(quiet, 29, 1, bar)[Verdict.HELPS] > 0.9
+    assert count_tasks(quiet, 1, bar) == 29
 
 
 def test_of_a_session_that_ends_with_its_verdict_it_says_when(golden: Sentences) -> None:
@@ -174,9 +180,9 @@ def test_a_session_until_it_is_clear_has_the_chances_of_its_wider_intervals(
     golden(said(planned=until_clear))
     bar = Bar(margin=0.1, quality_margin=0.1, at_every_look=True)
     quiet = Truth(saving=0.5, spread=0.1)
-    assert chances(quiet, 6, 1, bar)[Verdict.INCONCLUSIVE] == 1, "no interval is finite"
-    assert chances(quiet, 29, 1, bar)[Verdict.HELPS] == 0
-    assert tasks_for(quiet, 1, bar) == 30
+    assert compute_chances(quiet, 6, 1, bar)[Verdict.INCONCLUSIVE] == 1, "no interval is finite"
+    assert compute_chances(quiet, 29, 1, bar)[Verdict.HELPS] == 0
+    assert count_tasks(quiet, 1, bar) == 30
 
 
 def test_by_fixed_rules_until_it_is_clear_differences_are_those_of_its_wider_intervals(
@@ -223,8 +229,8 @@ def test_many_sessions_have_too_few_differences_where_one_has(at_every_look: boo
         signs = ((-1.0,) * b + (1.0,) * a + (0.0,) * (cases - a - b) for b, a in pairs)
         effects = [Effect(differences=it, at_every_look=at_every_look) for it in signs]
         losses, gains = np.array(pairs).T
-        few = too_few(cases, losses, losses + gains, 0.1, at_every_look=at_every_look)
-        assert few.tolist() == [few_differ(effect, 0.1) for effect in effects]
+        few = are_too_few(cases, losses, losses + gains, 0.1, at_every_look=at_every_look)
+        assert few.tolist() == [is_too_few(effect, 0.1) for effect in effects]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +242,7 @@ def test_a_limit_that_pays_for_fewer_tasks_is_told(
     before = earlier()
     costs = {trial.cost for trial in before.data.trials}
     assert costs == {COST}, "each of them"
-    text = too_low(PLANNED, before, rest * COST, done)
+    text = explain_too_low(PLANNED, before, rest * COST, done)
     golden(str(text))
     assert (text is None) == (reached == 8)
     assert f"about {reached} of 8 tasks" in (text or "about 8 of 8 tasks")
@@ -244,4 +250,4 @@ def test_a_limit_that_pays_for_fewer_tasks_is_told(
 
 
 def test_nobody_knows_how_far_a_limit_goes_without_an_earlier_session() -> None:
-    assert too_low(PLANNED, None, 0.01, 0) is None
+    assert explain_too_low(PLANNED, None, 0.01, 0) is None

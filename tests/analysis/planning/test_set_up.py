@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
+from swarm_bench.analysis.planning.set_up import SetUp, describe_set_up, measure_set_up
 from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.treatment.mode_parts import Preparation
@@ -31,8 +31,8 @@ def test_it_is_what_passes_before_the_agents_start() -> None:
         swarm("canopy-service", 99.0, service_seconds=3.0, index_seconds=8.0, failure="it broke"),
         swarm("canopy-service", 99.0, workspace_seconds=None),
     ]
-    seen = set_up_in("results/a", experiment(modes=MODES, concurrency=2), swarms)
-    assert seen.before == {"baseline": 1.0, "canopy-service": 11.0}
+    seen = measure_set_up("results/a", experiment(modes=MODES, concurrency=2), swarms)
+    assert seen.preparation == {"baseline": 1.0, "canopy-service": 11.0}
     assert seen.trial == {"baseline": 10.0, "canopy-service": 10.0}, "two at a time"
 
 
@@ -44,26 +44,30 @@ def test_an_index_in_the_agents_time_or_copied_is_no_set_up() -> None:
     copyable = {**tool, "prepare": Preparation(tool="build", copyable=True)}
     copied = warm.model_copy(update={"modes": (one.modes[1].model_copy(update=copyable),)})
     swarms = [swarm("canopy", 30.0, index_seconds=5.0)]
-    seconds = [set_up_in("a", it, swarms).before["canopy"] for it in (cold, warm, copied)]
+    seconds = [measure_set_up("a", it, swarms).preparation["canopy"] for it in (cold, warm, copied)]
     assert seconds == [1.0, 6.0, 1.0]
 
 
 def test_a_block_is_so_large_that_setting_up_takes_a_tenth_of_it() -> None:
     seen = SetUp(
-        folder="a", before={"baseline": 1.0, "canopy": 20.0}, trial={"baseline": 30, "canopy": 60}
+        folder="a",
+        preparation={"baseline": 1.0, "canopy": 20.0},
+        trial={"baseline": 30, "canopy": 60},
     )
-    assert seen.least(["baseline", "canopy"], at_once=4) == pytest.approx(12)
-    assert seen.least(["baseline", "other"], at_once=4) == pytest.approx(1.2), "of the modes asked"
-    assert seen.share("canopy", tasks=12, at_once=4) == pytest.approx(0.1)
-    assert SetUp(folder="a", before={}, trial={}).least(["baseline"], at_once=4) == 0
+    assert seen.find_least(["baseline", "canopy"], at_once=4) == pytest.approx(12)
+    assert seen.find_least(["baseline", "other"], at_once=4) == pytest.approx(1.2), (
+        "of the modes asked"
+    )
+    assert seen.compute_share("canopy", tasks=12, at_once=4) == pytest.approx(0.1)
+    assert SetUp(folder="a", preparation={}, trial={}).find_least(["baseline"], at_once=4) == 0
 
 
 def test_a_plan_says_what_is_known_of_it_and_what_is_not(golden: Sentences) -> None:
     tasks = [f"t{number}" for number in range(8)]
     one = deal_blocks(experiment(modes=MODES, all_tasks=True, tasks=tasks), None)
-    seen = SetUp(folder="results/a", before={"baseline": 1.0}, trial={"baseline": 9.0})
-    _, known, other = set_up_entry(one, seen, ["baseline"] * 3 + ["canopy-service"]).texts
+    seen = SetUp(folder="results/a", preparation={"baseline": 1.0}, trial={"baseline": 9.0})
+    _, known, other = describe_set_up(one, seen, ["baseline"] * 3 + ["canopy-service"]).texts
     assert known.startswith("baseline: 3 × 1.0 s, 10 %")
     golden(other)
-    (text,) = set_up_entry(one, None, []).texts
+    (text,) = describe_set_up(one, None, []).texts
     assert "not known" in text

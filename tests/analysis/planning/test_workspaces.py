@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from swarm_bench.analysis.planning.workspaces import (
     Workspaces,
-    median_indexing,
-    workspace_entries,
+    compute_median_indexing,
+    describe_workspaces,
 )
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.core.session.records import SwarmRecord
@@ -33,11 +33,11 @@ def test_tasks_with_commits_have_their_workspaces_counted(
     session = experiment().model_copy(update={"modes": MODES})
     commits = ("a" * 40, "b" * 40, "a" * 40)
     swarms = tuple((mode.name, commit) for commit in commits for mode in MODES)
-    indexing = median_indexing([swarm("served", index_seconds=s) for s in (2.0, 9.0, 4.0)])
-    (entry,) = workspace_entries(session, Workspaces(swarms=swarms, indexing=indexing))
+    indexing = compute_median_indexing([swarm("served", index_seconds=s) for s in (2.0, 9.0, 4.0)])
+    (entry,) = describe_workspaces(session, Workspaces(swarms=swarms, indexing=indexing))
     golden(*entry.texts)
 
 
 def test_a_session_on_one_copy_has_no_line_of_them() -> None:
     swarms = (("baseline", None), ("canopy", None))
-    assert not list(workspace_entries(experiment(), Workspaces(swarms=swarms)))
+    assert not list(describe_workspaces(experiment(), Workspaces(swarms=swarms)))

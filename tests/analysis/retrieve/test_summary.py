@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.gate.arms import make_case_gate
 from swarm_bench.analysis.kinds import ComparedSearches
-from swarm_bench.analysis.retrieve.caveats import of_form
-from swarm_bench.analysis.retrieve.figures import p95
-from swarm_bench.analysis.retrieve.summary import document
-from swarm_bench.analysis.trials_table import case_table
+from swarm_bench.analysis.retrieve.caveats import list_form_caveats
+from swarm_bench.analysis.retrieve.figures import compute_p95
+from swarm_bench.analysis.retrieve.summary import make_document
+from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.roles.metric_reader import guarded_metric
@@ -97,7 +97,7 @@ def record(arm: str, number: int, recall: float, form: str = "sentence") -> Case
 def test_each_mode_is_held_against_the_plain_search(
     recall: float, verdict: str, golden: Sentences
 ) -> None:
-    summary = render(document(session({"mine": recall, "bm25": 0.8})))
+    summary = render(make_document(session({"mine": recall, "bm25": 0.8})))
     assert f"**mine {verdict}.** It found {recall + 0.0025:.0%}".replace("%", " %") in summary
     golden(parts(summary))
 
@@ -106,14 +106,16 @@ def test_what_the_tasks_do_not_tell_apart_is_no_difference(golden: Sentences) ->
     whole = session({"mine": 0.8, "bm25": 0.8})
     plain = [it for it in whole.records if it.arm == "bm25"]
     mixed = [record("mine", n, 0.5 if n % 2 else 1.0) for n in range(8)]
-    summary = render(document(ComparedSearches(whole.experiment, [*mixed, *plain], METRICS)))
+    summary = render(make_document(ComparedSearches(whole.experiment, [*mixed, *plain], METRICS)))
     golden(parts(summary))
-    summary = render(document(ComparedSearches(whole.experiment, [*mixed[:6], *plain], METRICS)))
+    summary = render(
+        make_document(ComparedSearches(whole.experiment, [*mixed[:6], *plain], METRICS))
+    )
     golden(parts(summary))
 
 
 def test_without_the_plain_search_the_summary_asks_for_it(golden: Sentences) -> None:
-    summary = render(document(session({"mine": 0.9})))
+    summary = render(make_document(session({"mine": 0.9})))
     golden(parts(summary))
     assert "Against bm25" not in summary
 
@@ -121,18 +123,18 @@ def test_without_the_plain_search_the_summary_asks_for_it(golden: Sentences) -> 
 def test_what_was_assumed_is_said(golden: Sentences) -> None:
     searching = {"mine": Searching(server="s", tool="look_up", recognised=True)}
     changed = session({"mine": 0.9, "bm25": 0.8}, searching=searching, omitted_tasks=3)
-    summary = render(document(changed))
+    summary = render(make_document(changed))
     golden(parts(summary))
     assert "8 tasks without keywords" in summary
 
 
 def test_figures_of_a_mode() -> None:
     answers = session({"mine": 0.5})
-    assert answers.mean(answers.of("mine"), "recall_5") == pytest.approx(0.5025)
-    assert answers.mean(answers.of("mine"), "index_seconds") is None
+    assert answers.compute_mean(answers.select_records("mine"), "recall_5") == pytest.approx(0.5025)
+    assert answers.compute_mean(answers.select_records("mine"), "index_seconds") is None
     found, before = (
         [cell.strip() for cell in line.split("|")]
-        for line in render(document(answers)).splitlines()
+        for line in render(make_document(answers)).splitlines()
         if line.startswith("| mine")
     )
     assert found[7:9] == ["5.0", "500"]
@@ -147,7 +149,9 @@ def test_calls_that_failed_are_counted_said_and_not_timed(golden: Sentences) -> 
     nothing = {**dict.fromkeys(last.figures, 0.0), "later_seconds": 60.0, "failed": 1.0}
     late = last.model_copy(update={"figures": nothing, "answer": "no answer\nwithin 60 s"})
     plain = [it for it in whole.records if it.arm == "bm25"]
-    summary = render(document(ComparedSearches(whole.experiment, [*others, late, *plain], METRICS)))
+    summary = render(
+        make_document(ComparedSearches(whole.experiment, [*others, late, *plain], METRICS))
+    )
     golden(parts(summary))
     assert "60,000 ms" not in summary
 
@@ -160,7 +164,7 @@ def test_a_call_that_failed_is_a_test_that_fails() -> None:
         if it.arm == "mine"
     ]
     plain = [it for it in whole.records if it.arm == "bm25"]
-    table = case_table(ComparedSearches(whole.experiment, [*failed, *plain], METRICS))
+    table = make_case_table(ComparedSearches(whole.experiment, [*failed, *plain], METRICS))
     suites = ElementTree.fromstring(render_junit(table).encode())
     assert {it.get("name"): it.get("failures") for it in suites} == {"mine": "7", "bm25": "0"}
 
@@ -176,7 +180,7 @@ def test_searches_in_workspaces_with_answer_keys_have_a_caveat() -> None:
         it.model_copy(update={"started_at": NOW + timedelta(days=1) if it.number > 2 else None})
         for it in whole.records
     ]
-    table = case_table(ComparedSearches(experiment, records, METRICS))
+    table = make_case_table(ComparedSearches(experiment, records, METRICS))
     for caveats in table.caveats.values():
         (only,) = caveats
         assert only.qualification.startswith("2 of 8 trials had the 1 file with answer keys")
@@ -197,7 +201,9 @@ def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(
     for number in (0, 1, 3):
         ends = {it.trial: it.model_copy(update=end) for it in of_mode[:number]}
         records = [ends.get(it.trial, it) for it in (*whole.records, *again)]
-        summaries.append(render(document(ComparedSearches(whole.experiment, records, METRICS))))
+        summaries.append(
+            render(make_document(ComparedSearches(whole.experiment, records, METRICS)))
+        )
     all_there, lost_one, lost_three = summaries
     assert "not in these figures" not in all_there
     golden(parts(lost_one))
@@ -207,7 +213,7 @@ def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(
 def test_a_mode_that_names_no_file_is_named(golden: Sentences) -> None:
     whole = session({"mine": 0.0})
     mute = [it.model_copy(update={"figures": {**it.figures, "empty": 1.0}}) for it in whole.records]
-    summary = render(document(ComparedSearches(whole.experiment, mute, METRICS)))
+    summary = render(make_document(ComparedSearches(whole.experiment, mute, METRICS)))
     golden(parts(summary))
 
 
@@ -233,13 +239,13 @@ def test_a_search_that_says_nothing_could_not_be_measured(
         for it in whole.records
     ]
     mute = ComparedSearches(whole.experiment, records, METRICS)
-    summary = render(document(mute))
+    summary = render(make_document(mute))
     golden(parts(summary))
     assert "mine finds" not in summary
     limit = Limit(kind=Kind.MAX_RATIO, metric="tokens", value=2, mode="mine")
-    (verdict,) = case_gate(mute, [limit], Bound.ESTIMATE).verdicts
+    (verdict,) = make_case_gate(mute, [limit], Bound.ESTIMATE).verdicts
     assert (verdict.state, why in verdict.why) == (State.MISSING, True)
-    exported = case_table(mute).caveats
+    exported = make_case_table(mute).caveats
     assert [it.is_void for it in exported[arm] if why in it.qualification] == [True]
     assert not any(it.is_void for other in exported if other != arm for it in exported[other])
 
@@ -248,8 +254,10 @@ def test_the_answers_to_a_form_are_looked_at_once() -> None:
     whole = session({"mine": 0.92, "bm25": 0.8})
     failed = [it.model_copy(update={"figures": {"failed": 1.0}}) for it in whole.records]
     answers = ComparedSearches(whole.experiment, failed, METRICS)
-    assert of_form(answers, "mine", "sentence")
-    assert of_form(answers, "mine", "sentence") is of_form(answers, "mine", "sentence")
+    assert list_form_caveats(answers, "mine", "sentence")
+    assert list_form_caveats(answers, "mine", "sentence") is list_form_caveats(
+        answers, "mine", "sentence"
+    )
 
 
 def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
@@ -263,7 +271,7 @@ def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
             for n, it in enumerate(whole.records, 1)
         ]
         answers = ComparedSearches(whole.experiment, records, METRICS)
-        assert [it.is_void for it in of_form(answers, "mine", "sentence")] == [True]
+        assert [it.is_void for it in list_form_caveats(answers, "mine", "sentence")] == [True]
 
 
 def test_the_same_files_in_another_order_are_the_same_answer() -> None:
@@ -280,7 +288,7 @@ def test_the_same_files_in_another_order_are_the_same_answer() -> None:
             for n, it in enumerate(whole.records, 1)
         ]
         answers = ComparedSearches(whole.experiment, records, METRICS)
-        assert [it.is_void for it in of_form(answers, "mine", "sentence")] == void
+        assert [it.is_void for it in list_form_caveats(answers, "mine", "sentence")] == void
 
 
 def test_different_questions_whose_answers_begin_alike_are_warned_of(golden: Sentences) -> None:
@@ -299,7 +307,7 @@ def test_different_questions_whose_answers_begin_alike_are_warned_of(golden: Sen
             for n, it in enumerate(whole.records)
         ]
         answers = ComparedSearches(whole.experiment, records, METRICS)
-        stands = of_form(answers, "mine", "sentence")
+        stands = list_form_caveats(answers, "mine", "sentence")
         assert [it.is_void for it in stands] == [False] * caveats
         for caveat in stands:
             golden(caveat.warning or "")
@@ -317,7 +325,7 @@ def test_what_a_constant_list_finds_is_no_gain() -> None:
             for n, task in enumerate(asked.tasks)
         ]
         experiment = asked.model_copy(update={"tasks": tuple(tasks)})
-        return render(document(ComparedSearches(experiment, whole.records, METRICS)))
+        return render(make_document(ComparedSearches(experiment, whole.records, METRICS)))
 
     assert "mine finds more" in said()
     assert "mine finds more" not in said("all.py")
@@ -332,7 +340,7 @@ def test_one_answer_to_questions_with_one_key_is_an_answer() -> None:
     ]
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks)})
     same = [it.model_copy(update={"answer": "1. a.py"}) for it in whole.records]
-    assert "could not be" not in render(document(ComparedSearches(experiment, same, METRICS)))
+    assert "could not be" not in render(make_document(ComparedSearches(experiment, same, METRICS)))
 
 
 def test_a_form_that_could_not_be_measured_leaves_the_other(golden: Sentences) -> None:
@@ -347,10 +355,10 @@ def test_a_form_that_could_not_be_measured_leaves_the_other(golden: Sentences) -
     ]
     keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(8)]
     both = ComparedSearches(experiment, [*failed, *keywords], METRICS)
-    summary = render(document(both))
+    summary = render(make_document(both))
     golden(parts(summary))
     limit = Limit(kind=Kind.MIN, metric="recall_5", value=0.1, mode="mine")
-    gate = case_gate(both, [limit], Bound.ESTIMATE)
+    gate = make_case_gate(both, [limit], Bound.ESTIMATE)
     assert gate.verdicts[0].state is State.HOLDS
     said = [caveat.qualification for caveat in gate.caveats["mine"]]
     golden(*said)
@@ -368,8 +376,8 @@ def test_what_both_forms_lack_is_said_once() -> None:
         for it in (*whole.records, *keywords)
     ]
     both = ComparedSearches(experiment, failed, METRICS)
-    assert [it.is_void for it in case_table(both).caveats["mine"]] == [True]
-    headline = render(document(both)).partition("## Warnings")[0]
+    assert [it.is_void for it in make_case_table(both).caveats["mine"]] == [True]
+    headline = render(make_document(both)).partition("## Warnings")[0]
     assert headline.count("no verdict") == 1
     assert "**mine: no verdict.** 8 of 8 calls failed." in headline
 
@@ -382,10 +390,10 @@ def test_forms_stand_apart(golden: Sentences) -> None:
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
     keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(8)]
     both = ComparedSearches(experiment, [*whole.records, *keywords], METRICS)
-    found = both.pairs_in("mine", "bm25", "recall_5", "keywords")
-    assert list(found.own.values()) == pytest.approx([0.9] * 8)
+    found = both.pair_modes("mine", "bm25", "recall_5", "keywords")
+    assert list(found.arm_values.values()) == pytest.approx([0.9] * 8)
     assert not any(found.differences)
-    summary = render(document(both))
+    summary = render(make_document(both))
     golden(parts(summary))
 
 
@@ -398,10 +406,10 @@ def test_kinds_of_tasks_stand_apart_where_they_differ(golden: Sentences) -> None
         for task, of_task in zip(whole.experiment.tasks, tags, strict=True)
     )
     experiment = whole.experiment.model_copy(update={"tasks": tasks})
-    summary = render(document(ComparedSearches(experiment, whole.records, METRICS)))
+    summary = render(make_document(ComparedSearches(experiment, whole.records, METRICS)))
     golden(parts(summary, "`recall@5` by tag"))
     assert "go in sentences" not in summary
-    assert "by tag" not in render(document(whole))
+    assert "by tag" not in render(make_document(whole))
 
 
 def test_weights_count() -> None:
@@ -411,7 +419,9 @@ def test_weights_count() -> None:
     tasks = (heavy.model_copy(update={"weight": 7.0}), *others)
     experiment = every.experiment.model_copy(update={"tasks": tasks})
     weighed = ComparedSearches(experiment=experiment, records=every.records, metrics=METRICS)
-    assert weighed.mean(weighed.of("mine"), "recall") == pytest.approx(7.02 / 14)
+    assert weighed.compute_mean(weighed.select_records("mine"), "recall") == pytest.approx(
+        7.02 / 14
+    )
 
 
 @pytest.mark.parametrize("share", [7.5, -3.0])
@@ -420,22 +430,24 @@ def test_a_stored_share_that_cannot_be_is_in_no_figure(share: float) -> None:
     metrics = replace(METRICS, all=tuple(map(guarded_metric, METRICS)))
     records = [record("mine", 0, share), *whole.records[1:]]
     every = ComparedSearches(whole.experiment, records, metrics)
-    assert every.mean(every.of("mine")[:1], every.main.key) is None
-    assert "t0" not in every.by_task("mine", every.main.key, "sentence")
+    assert every.compute_mean(every.select_records("mine")[:1], every.main.key) is None
+    assert "t0" not in every.group_by_task("mine", every.main.key, "sentence")
     kept = [it.figures[every.main.key] or 0.0 for it in whole.records[1:8]]
-    assert every.mean(every.of("mine"), every.main.key) == pytest.approx(fmean(kept))
-    assert "a share lies between 0 and 1" in render(document(every))
+    assert every.compute_mean(every.select_records("mine"), every.main.key) == pytest.approx(
+        fmean(kept)
+    )
+    assert "a share lies between 0 and 1" in render(make_document(every))
 
 
 def test_p95_is_a_value_that_was_measured() -> None:
-    assert p95([]) is None
-    assert p95([3.0]) == 3.0
-    assert p95([float(n) for n in range(1, 101)]) == 95.0
+    assert compute_p95([]) is None
+    assert compute_p95([3.0]) == 3.0
+    assert compute_p95([float(n) for n in range(1, 101)]) == 95.0
 
 
 def test_an_empty_session_has_a_summary() -> None:
     empty = session({"mine": 0.5, "bm25": 0.5})
-    summary = render(document(ComparedSearches(empty.experiment, (), METRICS)))
+    summary = render(make_document(ComparedSearches(empty.experiment, (), METRICS)))
     assert "No answer was measured" in summary
     assert "not reported" in summary
 
@@ -443,7 +455,7 @@ def test_an_empty_session_has_a_summary() -> None:
 def test_a_mode_without_an_answer_leaves_something_to_run() -> None:
     whole = session({"mine": 0.9, "other": 0.5, "bm25": 0.5})
     records = [record for record in whole.records if record.arm != "other"]
-    shown = render_brief(document(replace(whole, records=records)), 100, colours=False)
+    shown = render_brief(make_document(replace(whole, records=records)), 100, colours=False)
     assert "mine finds more" in shown
     assert "other: no verdict" in shown
     assert "no further run" not in shown
@@ -453,7 +465,7 @@ def test_a_mode_without_an_answer_leaves_something_to_run() -> None:
 def test_a_terminal_shows_both_forms(width: int, golden: Sentences) -> None:
     arms = {"mysearch": 0.5, "grep": 0.3, "bm25": 0.8, "canopy": 0.8}
     data = asked_twice(sentence=arms, keywords=dict.fromkeys(arms, 0.9))
-    shown = render_brief(document(data), width, colours=False)
+    shown = render_brief(make_document(data), width, colours=False)
     golden(shown)
     assert shown.count("\n") <= MOST_LINES
     for form in ("sentences", "keywords"):
@@ -464,7 +476,8 @@ def test_a_terminal_without_room_shows_the_tool_before_the_plain_searches() -> N
     arms = {"bm25": 0.8, "grep": 0.3, "also": 0.5, "mine": 0.5, "third": 0.5, "other": 0.4}
     data = asked_twice(sentence=arms, keywords=arms)
     rows = [
-        line.split()[:2] for line in render_brief(document(data), 80, colours=False).split("\n")
+        line.split()[:2]
+        for line in render_brief(make_document(data), 80, colours=False).split("\n")
     ]
     assert ["mine", "sentences"] in rows
     assert ["mine", "keywords"] in rows
@@ -479,6 +492,6 @@ def test_what_the_best_tool_missed_and_another_found_is_named(golden: Sentences)
         else it
         for it in data.records
     ]
-    made = document(replace(data, records=records))
+    made = make_document(replace(data, records=records))
     golden(parts(render(made), "Missed by one, found by another"))
     golden(render_brief(made, 80, colours=False))

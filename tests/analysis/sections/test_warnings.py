@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from swarm_bench.analysis.caveats.barred import barred_by
+from swarm_bench.analysis.caveats.barred import explain_no_verdict
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
@@ -73,9 +73,9 @@ def test_agents_that_reached_answers_are_left_out_and_the_mode_is_still_judged(
     there = {"answers": ["It reached the task file (transcript)."]}
     data = session(trial(retrieval="contaminated", evidence=there), trial(agent=2), trial("canopy"))
     golden(warnings(data)[0])
-    assert barred_by(Selection(data), "baseline") is None
+    assert explain_no_verdict(Selection(data), "baseline") is None
     by_a_tool = trial(retrieval="contaminated", evidence={"foreign": ["mcp__notes__search"]})
-    assert barred_by(Selection(session(by_a_tool, trial("canopy"))), "baseline")
+    assert explain_no_verdict(Selection(session(by_a_tool, trial("canopy"))), "baseline")
 
 
 def test_counts_in_the_baseline_are_contamination(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.documents.gate import document
-from swarm_bench.analysis.gate.modes import gate
+from swarm_bench.analysis.documents.gate import make_document
+from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -115,7 +115,7 @@ def answers_of(case: Case) -> tuple[Answer, ...]:
     both = [*records(case, "baseline"), *records(case, "canopy")]
     data = make_session(*both, tasks=tasks, runs=1, agents=case.tasks)
     limits = parse_limits(dict(case.typed), METRICS, data.experiment.arms, {"recall"})
-    answers = document(gate(Selection(data, METRICS), limits, case.bound)).brief[0]
+    answers = make_document(make_gate(Selection(data, METRICS), limits, case.bound)).brief[0]
     assert isinstance(answers, Answers)
     return answers.items
 

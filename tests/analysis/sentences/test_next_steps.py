@@ -2,8 +2,8 @@
 
 import pytest
 
-from swarm_bench.analysis.documents.brief import End, brief
-from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, to_check, with_tasks
+from swarm_bench.analysis.documents.brief import End, make_brief
+from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, advise_keys, advise_tasks
 from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_experiment
@@ -25,7 +25,7 @@ FROM_FILE = "swarm-bench tasks make --kind all --count 90 --seed 0"
 def test_a_repository_that_gave_all_it_has_is_not_asked_for_more_of_the_same(
     made: str, command: str
 ) -> None:
-    assert with_tasks(60, make_experiment(("baseline",), made=made)).command == command
+    assert advise_tasks(60, make_experiment(("baseline",), made=made)).command == command
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_repository_that_gave_all_it_has_is_not_asked_for_more_of_the_same(
 )
 def test_the_tasks_of_the_session_are_not_replaced(tasks: str, output: str) -> None:
     typed = {"tasks": {"value": tasks, "source": "command line"}}
-    step = with_tasks(60, make_experiment(("baseline",), settings=typed))
+    step = advise_tasks(60, make_experiment(("baseline",), settings=typed))
     assert step.command == f"swarm-bench tasks make --count 60{output}"
 
 
@@ -46,7 +46,7 @@ def test_of_steps_for_more_cases_the_largest_is_shown() -> None:
     steps = [Step("a --count 60", "", 60), Step("b", ""), Step("a --count 90", "", 90)]
     items = tuple(Answer(subject="m", claim=" helps", next=step) for step in steps)
     end = End(headline=[Answers(items=items)], tables=[], caveats=[], notes=0)
-    *_, last = brief(end)
+    *_, last = make_brief(end)
     assert isinstance(last, Paragraph)
     texts = [it.text for line in last.lines for it in line if isinstance(it, Span)]
     assert texts == ["b", "a --count 90"]
@@ -55,11 +55,11 @@ def test_of_steps_for_more_cases_the_largest_is_shown() -> None:
 def test_a_repository_that_was_typed_is_named_again() -> None:
     typed = {"repo": {"value": "/srv/my shop", "source": "command line"}}
     experiment = make_experiment(("baseline",), settings=typed)
-    assert to_check(experiment).command == "swarm-bench tasks make --repo '/srv/my shop'"
+    assert advise_keys(experiment).command == "swarm-bench tasks make --repo '/srv/my shop'"
 
 
 def test_a_task_file_that_was_typed_is_not_replaced(golden: Sentences) -> None:
     file = {"tasks": {"value": "./tasks/mine.yaml", "source": "command line"}}
-    step = with_tasks(60, make_experiment(("baseline",), settings=file))
+    step = advise_tasks(60, make_experiment(("baseline",), settings=file))
     assert step.command == "swarm-bench tasks make --count 60 --output tasks/mine-60.yaml"
     golden("".join(it if isinstance(it, str) else it.text for it in step.line))

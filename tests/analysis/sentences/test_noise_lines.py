@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from swarm_bench.analysis.sentences.noise import Measured, no_floor, noise_answers
+from swarm_bench.analysis.sentences.noise import NoiseMeasurement, answer_no_floor, answer_noise
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.formulas import detectable, difference_sd
+from swarm_bench.analysis.statistics.formulas import compute_detectable, compute_difference_sd
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.calibration import Noise, Range
 from swarm_bench.core.report.document import Answer
@@ -61,7 +61,11 @@ def row(key: str, deviation: float, case: Case) -> Noise:
     """Of a metric whose runs differ by so much on the scale of logarithms."""
     differs = deviation > 0 or case.only_arms
     sd = 0.0 if case.only_arms else deviation
-    found = detectable(difference_sd(sd, case.runs), case.tasks) if case.tasks > 1 else None
+    found = (
+        compute_detectable(compute_difference_sd(sd, case.runs), case.tasks)
+        if case.tasks > 1
+        else None
+    )
     planned = None if found is None else Range(low=math.exp(-found), high=math.exp(found))
     return Noise(
         metric=METRICS[key],
@@ -84,8 +88,8 @@ def row(key: str, deviation: float, case: Case) -> Noise:
 
 def answers_of(case: Case, mode: str = "canopy", **settings: str) -> tuple[Answer, ...]:
     deviations = {"effective_tokens": case.tokens, "wall_seconds": case.times}
-    return noise_answers(
-        Measured(
+    return answer_noise(
+        NoiseMeasurement(
             mode=mode,
             rows=[row(key, it, case) for key, it in deviations.items() if it is not None],
             tasks=case.size,
@@ -138,5 +142,5 @@ def test_what_compares_the_mode_names_all_that_was_typed() -> None:
 
 def test_without_a_floor_the_line_says_why(golden: Sentences) -> None:
     why = "canopy-again: only 0 of 4 trials were connected to the tool, and 90 % are needed."
-    golden(written(no_floor("canopy", why)))
-    check(no_floor("canopy", why))
+    golden(written(answer_no_floor("canopy", why)))
+    check(answer_no_floor("canopy", why))

@@ -7,10 +7,10 @@ from scipy import stats
 
 from swarm_bench.analysis.statistics.effects import (
     Effect,
-    holm,
-    holm_levels,
-    mcnemar,
-    wilson,
+    adjust_holm,
+    compute_holm_levels,
+    compute_mcnemar,
+    compute_wilson,
 )
 
 DIFFERENCES = (-0.31, -0.12, 0.04, -0.27, -0.44, -0.02, -0.19, 0.11)
@@ -94,8 +94,8 @@ def test_one_case_has_no_interval() -> None:
 
 def test_holm_agrees_with_another_one() -> None:
     tests = {"a": 0.011, "b": 0.04, "c": 0.02, "d": 0.7}
-    assert [*holm(tests).values()] != [*tests.values()]
-    assert {name: holm(tests)[name] for name in tests} == pytest.approx(
+    assert [*adjust_holm(tests).values()] != [*tests.values()]
+    assert {name: adjust_holm(tests)[name] for name in tests} == pytest.approx(
         dict(zip(tests, paired_eval.holm_adjust([*tests.values()]), strict=True))
     )
 
@@ -105,15 +105,15 @@ def test_holm_agrees_with_another_one() -> None:
     [{"a": 0.011, "b": 0.04, "c": 0.02}, {"a": 0.03, "b": 0.026}, {"a": 0.012, "b": 0.9}, {}],
 )
 def test_levels_reject_what_holm_rejects(tests: dict[str, float]) -> None:
-    levels, adjusted = holm_levels(tests), holm(tests)
+    levels, adjusted = compute_holm_levels(tests), adjust_holm(tests)
     assert {name: p <= levels[name] for name, p in tests.items()} == {
         name: adjusted[name] <= 0.05 for name in tests
     }
 
 
 def test_shares_and_yes_or_no_agree_with_another_one() -> None:
-    assert wilson(7, 9) == pytest.approx(paired_eval.wilson_ci(7, 9), abs=1e-4)
+    assert compute_wilson(7, 9) == pytest.approx(paired_eval.wilson_ci(7, 9), abs=1e-4)
     pairs = [(True, False)] * 9 + [(False, True)] * 2 + [(True, True)] * 5
     half = stats.binom(11, 0.5).pmf(2)
-    assert mcnemar(pairs) == pytest.approx(paired_eval.mcnemar_exact(9, 2) - half)
-    assert mcnemar([(True, True)]) == 1
+    assert compute_mcnemar(pairs) == pytest.approx(paired_eval.mcnemar_exact(9, 2) - half)
+    assert compute_mcnemar([(True, True)]) == 1

@@ -7,12 +7,12 @@ import pytest
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import (
-    detectable,
-    difference_sd,
-    median_variance,
-    pooled_sd,
-    power,
-    sd_interval,
+    compute_detectable,
+    compute_difference_sd,
+    compute_median_variance,
+    compute_pooled_sd,
+    compute_power,
+    compute_sd_interval,
 )
 
 EXPERIMENTS = 4000
@@ -33,12 +33,12 @@ def differences(sd: float, tasks: int, runs: int, shift: float = 0.0) -> "np.nda
     [(1, 1.0), (2, 0.5), (3, 0.4487), (4, 0.2982), (5, 0.2868), (9, 0.1661), (10, 0.1383)],
 )
 def test_the_variance_of_a_median(number: int, variance: float) -> None:
-    assert median_variance(number) == pytest.approx(variance, abs=1e-4)
+    assert compute_median_variance(number) == pytest.approx(variance, abs=1e-4)
 
 
 @pytest.mark.parametrize("number", [1000, 1001])
 def test_of_many_values_it_is_the_limit(number: int) -> None:
-    assert number * median_variance(number) == pytest.approx(math.pi / 2, rel=2e-3)
+    assert number * compute_median_variance(number) == pytest.approx(math.pi / 2, rel=2e-3)
 
 
 @pytest.mark.parametrize(("tasks", "runs"), [(4, 3), (8, 5)])
@@ -54,7 +54,7 @@ def test_the_interval_covers_what_it_says(tasks: int, runs: int) -> None:
 @pytest.mark.parametrize(("tasks", "runs"), [(4, 3), (8, 2), (8, 3), (12, 10), (3, 5)])
 def test_what_is_called_detectable_is_found_in_80_of_100_experiments(tasks: int, runs: int) -> None:
     sd = 0.25
-    shift = detectable(difference_sd(sd, runs), tasks)
+    shift = compute_detectable(compute_difference_sd(sd, runs), tasks)
     assert shift is not None
     found = differences(sd, tasks, runs, shift)
     t = found.mean(axis=1) / (found.std(axis=1, ddof=1) / math.sqrt(tasks))
@@ -64,32 +64,32 @@ def test_what_is_called_detectable_is_found_in_80_of_100_experiments(tasks: int,
 
 def test_the_standard_error_is_that_of_the_simulation() -> None:
     found = differences(0.4, 6, 3).mean(axis=1).std()
-    assert difference_sd(0.4, 3) / math.sqrt(6) == pytest.approx(found, rel=0.04)
+    assert compute_difference_sd(0.4, 3) / math.sqrt(6) == pytest.approx(found, rel=0.04)
 
 
 def test_power_grows_from_half_of_alpha_to_one() -> None:
-    assert power(0, 7) == pytest.approx(0.025, abs=1e-6)
-    assert power(12, 7) == pytest.approx(1, abs=1e-6)
+    assert compute_power(0, 7) == pytest.approx(0.025, abs=1e-6)
+    assert compute_power(12, 7) == pytest.approx(1, abs=1e-6)
 
 
 def test_one_task_or_one_value_says_nothing() -> None:
-    assert detectable(0.3, 1) is None
+    assert compute_detectable(0.3, 1) is None
     assert Effect(differences=(0.1,)).interval() is None
-    assert pooled_sd([[1.0], [2.0], []]) == (None, 0)
+    assert compute_pooled_sd([[1.0], [2.0], []]) == (None, 0)
 
 
 def test_the_spread_is_taken_within_cells() -> None:
-    sd, freedom = pooled_sd([[1.0, 3.0], [101.0, 103.0], [7.0]])
+    sd, freedom = compute_pooled_sd([[1.0, 3.0], [101.0, 103.0], [7.0]])
     assert sd == pytest.approx(math.sqrt(2))
     assert freedom == 2
 
 
 def test_equal_values_have_no_spread_at_all() -> None:
-    assert pooled_sd([[math.log(7.1)] * 7, [math.log(3.3)] * 3]) == (0.0, 8)
-    assert detectable(0.0, 4) == 0.0
+    assert compute_pooled_sd([[math.log(7.1)] * 7, [math.log(3.3)] * 3]) == (0.0, 8)
+    assert compute_detectable(0.0, 4) == 0.0
 
 
 def test_the_interval_of_a_spread() -> None:
-    low, high = sd_interval(1.0, 10)
+    low, high = compute_sd_interval(1.0, 10)
     assert low == pytest.approx(0.6987, abs=1e-4)
     assert high == pytest.approx(1.7549, abs=1e-4)

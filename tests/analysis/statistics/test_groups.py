@@ -5,10 +5,10 @@ import math
 import pytest
 from scipy import stats
 
-from swarm_bench.analysis.statistics.changes import too_few
+from swarm_bench.analysis.statistics.changes import describe_too_few
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import Cases, paired
-from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
+from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
+from swarm_bench.analysis.statistics.rule import Change, Quality, classify_quality, classify_score
 from tests.builders.golden import Sentences
 
 VALUES = (0.3, -0.1, 0.25, 0.4, 0.05, -0.2, 0.35, 0.15)
@@ -22,23 +22,23 @@ def test_groups_of_one_size_are_what_their_means_are() -> None:
     assert effect.interval() == pytest.approx(tuple(theirs.confidence_interval()))
     assert effect.t_p == pytest.approx(theirs.pvalue)
     assert effect.sign_flip_p == pytest.approx(of_means.sign_flip_p)
-    assert (effect.cases, effect.units, effect.independent) == (8, 4, 4)
+    assert (effect.cases, effect.units, effect.independent_cases) == (8, 4, 4)
 
 
 def test_equal_weights_are_none() -> None:
     plain, weighted = Effect(differences=VALUES), Effect(differences=VALUES, weights=(3.0,) * 8)
     assert weighted.interval() == pytest.approx(plain.interval())
     assert weighted.sign_flip_p == plain.sign_flip_p
-    assert weighted.independent == pytest.approx(8)
+    assert weighted.independent_cases == pytest.approx(8)
 
 
 def test_a_weight_moves_the_mean_and_a_case_that_outweighs_all_others_shows_nothing() -> None:
     twice = Effect(differences=VALUES, weights=(2.0, *[1.0] * 7))
     assert twice.estimate == pytest.approx((sum(VALUES) + VALUES[0]) / 9)
     alone = Effect(differences=(0.5, *[0.4] * 9), weights=(1e6, *[1.0] * 9))
-    assert alone.independent == pytest.approx(1, abs=1e-3)
-    assert score_shown(alone, 0.1) is Change.UNCLEAR
-    assert quality_shown(Effect(differences=(0.0,) * 40, weights=(1e6, *[1.0] * 39)), 0.1) is (
+    assert alone.independent_cases == pytest.approx(1, abs=1e-3)
+    assert classify_score(alone, 0.1) is Change.UNCLEAR
+    assert classify_quality(Effect(differences=(0.0,) * 40, weights=(1e6, *[1.0] * 39)), 0.1) is (
         Quality.NOT_SHOWN
     )
 
@@ -46,20 +46,20 @@ def test_a_weight_moves_the_mean_and_a_case_that_outweighs_all_others_shows_noth
 def test_a_single_group_shows_nothing_however_many_cases_it_has() -> None:
     effect = Effect(differences=VALUES * 5, groups=("a",) * 40)
     assert (effect.interval(), effect.t_p, effect.sign_flip_p) == (None, None, 1.0)
-    assert score_shown(effect, 0.1) is Change.UNCLEAR
+    assert classify_score(effect, 0.1) is Change.UNCLEAR
 
 
 def test_equal_groups_are_too_few_as_equal_cases_are() -> None:
     five = Effect(differences=(0.0,) * 50, groups=tuple(n // 10 for n in range(50)))
-    assert quality_shown(five, 0.1) is Quality.NOT_SHOWN
+    assert classify_quality(five, 0.1) is Quality.NOT_SHOWN
     assert five.standard_error == 0.0
 
 
 def test_what_is_too_few_by_its_worth_is_said_so(golden: Sentences) -> None:
     uneven = Effect(differences=(0.0,) * 30, weights=(5.0,) * 5 + (1.0,) * 25)
-    assert 6 < uneven.independent < 29 < uneven.units
+    assert 6 < uneven.independent_cases < 29 < uneven.units
     one_outweighs = Effect(differences=(0.0,) * 9, weights=(9.0,) + (1.0,) * 8)
-    golden(too_few(one_outweighs, "tasks"))
+    golden(describe_too_few(one_outweighs, "tasks"))
 
 
 def test_means_of_groups_that_are_equal_are_equal_in_spite_of_rounding() -> None:
@@ -73,9 +73,9 @@ def test_pairs_have_the_weights_and_groups_of_the_cases_that_are_compared() -> N
     own = {"a": [4.0], "b": [2.0], "c": [1.0]}
     reference = {"a": [2.0], "b": [1.0], "c": [0.0], "d": [1.0]}
     cases = Cases(ids="abcd", weights={"a": 3.0}, groups={"a": "g", "b": "g", "c": "a"})
-    pairs = paired(own, reference, cases, relative=True)
+    pairs = pair_figures(own, reference, cases, relative=True)
     assert (pairs.cases, pairs.weights, pairs.groups) == (("a", "b"), (3.0, 1.0), (("g",), ("g",)))
-    assert pairs.own_mean == pytest.approx((3 * math.log(4) + math.log(2)) / 4)
-    assert pairs.effect.estimate == pytest.approx(pairs.own_mean - pairs.reference_mean)
+    assert pairs.arm_mean == pytest.approx((3 * math.log(4) + math.log(2)) / 4)
+    assert pairs.effect.estimate == pytest.approx(pairs.arm_mean - pairs.reference_mean)
     apart = Cases(ids="abc", groups={"a": "b"})  # a group that is called as another case is
-    assert paired(own, own, apart, relative=False).groups == ()
+    assert pair_figures(own, own, apart, relative=False).groups == ()

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.looks import (
-    detectable_at_last,
-    fewest_at_every_look,
-    half_width,
-    log_evidence,
-    log_rarity,
+    compute_detectable_at_last,
+    compute_half_width,
+    compute_log_evidence,
+    compute_log_rarity,
+    count_fewest_at_every_look,
 )
-from swarm_bench.analysis.statistics.rule import cases_for, few_differ
+from swarm_bench.analysis.statistics.rule import count_cases, is_too_few
 
 Floats = NDArray[np.float64]
 DIFFERENCES = (-0.4, -0.1, -0.35, -0.2, 0.05, -0.6, -0.3, -0.15, -0.25, -0.5)
@@ -26,11 +26,11 @@ DIFFERENCES = (-0.4, -0.1, -0.35, -0.2, 0.05, -0.6, -0.3, -0.15, -0.25, -0.5)
 def test_the_interval_ends_where_the_evidence_reaches_its_limit(
     number: float, alpha: float
 ) -> None:
-    half = half_width(0.3, number, alpha)
+    half = compute_half_width(0.3, number, alpha)
     if math.isfinite(half):
-        assert log_evidence(half, 0.3, number) == pytest.approx(-math.log(alpha))
+        assert compute_log_evidence(half, 0.3, number) == pytest.approx(-math.log(alpha))
     else:
-        assert log_evidence(1e9, 0.3, number) < -math.log(alpha)
+        assert compute_log_evidence(1e9, 0.3, number) < -math.log(alpha)
 
 
 def test_evidence_is_an_average_of_likelihood_ratios() -> None:
@@ -49,7 +49,7 @@ def test_evidence_is_an_average_of_likelihood_ratios() -> None:
 
     prior = np.exp(-((effects * 2) ** 2) / 2) * 2 / math.sqrt(2 * math.pi)
     ratio = (marginal(effects) * prior).sum() * width / marginal(np.zeros(1))[0]
-    own = log_evidence(values.mean(), values.std(), len(values))
+    own = compute_log_evidence(values.mean(), values.std(), len(values))
     assert math.log(ratio) == pytest.approx(own, abs=1e-3)
 
 
@@ -94,34 +94,44 @@ def test_losses_as_frequent_as_the_margin_are_rarely_called_rarer(share: float) 
         for losses, chance in chances.items():
             after[losses] = after.get(losses, 0.0) + chance * (1 - share)
             after[losses + 1] = after.get(losses + 1, 0.0) + chance * share
-        rare = {it for it in after if it < 12 and log_rarity(it, cases, share) >= -math.log(ALPHA)}
+        rare = {
+            it
+            for it in after
+            if it < 12 and compute_log_rarity(it, cases, share) >= -math.log(ALPHA)
+        }
         crossed += sum(after.pop(it) for it in rare)
         chances = after
     assert 0.02 < crossed <= ALPHA
 
 
 def test_how_many_cases_show_that_losses_are_rare() -> None:
-    needed = [cases_for(losses, 0.1, at_every_look=True) for losses in range(4)]
+    needed = [count_cases(losses, 0.1, at_every_look=True) for losses in range(4)]
     assert needed == [30, 86, 107, 126]
-    assert needed > [cases_for(losses, 0.1) for losses in range(4)]
-    assert cases_for(3, 1.0, at_every_look=True) == 4
+    assert needed > [count_cases(losses, 0.1) for losses in range(4)]
+    assert count_cases(3, 1.0, at_every_look=True) == 4
     equal = [Effect(differences=(0.0,) * it, at_every_look=True) for it in (29, 30)]
-    assert [few_differ(effect, 0.1) for effect in equal] == [True, False]
+    assert [is_too_few(effect, 0.1) for effect in equal] == [True, False]
 
 
 def test_how_many_cases_it_takes_fits_the_interval() -> None:
-    needed = fewest_at_every_look(0.2, 0.4, 1000, ALPHA)
+    needed = count_fewest_at_every_look(0.2, 0.4, 1000, ALPHA)
     assert needed
-    assert half_width(0.4, needed, ALPHA) <= 0.2 < half_width(0.4, needed - 1, ALPHA)
-    assert fewest_at_every_look(0.001, 0.4, 1000, ALPHA) is None
+    assert (
+        compute_half_width(0.4, needed, ALPHA) <= 0.2 < compute_half_width(0.4, needed - 1, ALPHA)
+    )
+    assert count_fewest_at_every_look(0.001, 0.4, 1000, ALPHA) is None
 
 
 @pytest.mark.parametrize("cases", [20, 60])
 def test_what_is_detectable_at_last_is_detected_in_80_of_100_sessions(cases: int) -> None:
-    size = detectable_at_last(0.3, cases, ALPHA)
+    size = compute_detectable_at_last(0.3, cases, ALPHA)
     assert size
     drawn = np.random.default_rng(cases).normal(size, 0.3, (4000, cases))
     intervals = [Effect(differences=tuple(it), at_every_look=True).interval() for it in drawn]
     detected = sum(it is not None and it[0] > 0 for it in intervals) / len(drawn)
     assert 0.77 < detected < 0.83
-    assert detectable_at_last(0.3, 1, ALPHA) is detectable_at_last(0.3, 4, ALPHA) is None
+    assert (
+        compute_detectable_at_last(0.3, 1, ALPHA)
+        is compute_detectable_at_last(0.3, 4, ALPHA)
+        is None
+    )

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, pair_figures
 
 CASES = ("one", "two", "three", "four", "five")
 
@@ -12,7 +12,7 @@ CASES = ("one", "two", "three", "four", "five")
 def pair(
     own: dict[str, list[float]], other: dict[str, list[float]], *, relative: bool = True
 ) -> Pairs:
-    return paired(own, other, Cases(ids=tuple(own)), relative=relative)
+    return pair_figures(own, other, Cases(ids=tuple(own)), relative=relative)
 
 
 def test_a_case_is_the_median_of_logarithms_over_its_runs_or_the_mean() -> None:

@@ -9,10 +9,10 @@ from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
     Verdict,
-    quality_shown,
-    ratio_shown,
-    verdict,
-    verdict_on_quality,
+    classify_quality,
+    classify_ratio,
+    find_quality_verdict,
+    find_verdict,
 )
 
 STEPS = (-1.5, -1.0, -0.5, -0.2, 0.2, 0.5, 1.0, 1.5)
@@ -74,7 +74,7 @@ EQUAL, BETTER, WORSE, VAGUE = effect(0, 0.02), effect(0.3, 0.05), effect(-0.3, 0
     ],
 )
 def test_the_rule(cost: Effect | None, quality: Effect | None, expected: Verdict) -> None:
-    assert verdict(ratio_shown(cost, 0.1), quality_shown(quality, 0.1)) is expected
+    assert find_verdict(classify_ratio(cost, 0.1), classify_quality(quality, 0.1)) is expected
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_the_rule(cost: Effect | None, quality: Effect | None, expected: Verdict
     ],
 )
 def test_quality(quality: Effect, shown: Quality) -> None:
-    assert quality_shown(quality, 0.1) is shown
+    assert classify_quality(quality, 0.1) is shown
 
 
 def test_one_of_several_modes_needs_more() -> None:
     """Its interval is wider, at the level that Holm's procedure leaves it."""
     some = ratio(0.83, 0.17)
-    assert ratio_shown(some, 0.1) is Change.LOWER
-    assert ratio_shown(some, 0.1, level=0.05 / 4) is Change.UNCLEAR
+    assert classify_ratio(some, 0.1) is Change.LOWER
+    assert classify_ratio(some, 0.1, level=0.05 / 4) is Change.UNCLEAR
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_one_of_several_modes_needs_more() -> None:
 def test_where_rules_decide_the_cost_only_quality_counts(
     quality: Effect | None, expected: Verdict
 ) -> None:
-    assert verdict_on_quality(quality, 0.1) is expected
+    assert find_quality_verdict(quality, 0.1) is expected
 
 
 def test_cases_that_are_all_equal_show_something_only_together() -> None:
     for cases, expected in ((28, Verdict.INCONCLUSIVE), (29, Verdict.EQUIVALENT)):
         equal = Effect(differences=(0.0,) * cases)
-        assert verdict_on_quality(equal, 0.1) is expected
+        assert find_quality_verdict(equal, 0.1) is expected
     assert 0.9**29 < 0.05 < 0.9**28

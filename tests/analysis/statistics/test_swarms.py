@@ -9,9 +9,9 @@ import pytest
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Cases, paired
+from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
 from swarm_bench.analysis.statistics.rule import Change
-from swarm_bench.analysis.statistics.swarms import Swarm, over_swarms, stands_over_swarms
+from swarm_bench.analysis.statistics.swarms import Swarm, compare_swarms, stands_over_swarms
 
 TASKS, RUNS = 8, 5
 Of = dict[tuple[Swarm, str], list[float]]
@@ -44,9 +44,9 @@ def test_over_swarms_the_interval_covers_and_over_tasks_it_is_too_narrow() -> No
         rng = np.random.default_rng(number)
         tasks = rng.normal(4, 0.8, TASKS)
         own, reference = arm(rng, tasks, 0.8), arm(rng, tasks, 1.0)
-        swarms = over_swarms(own, reference, {})
+        swarms = compare_swarms(own, reference, {})
         cases = Cases(ids=[f"t{task}" for task in range(TASKS)])
-        naive = paired(by_task(own), by_task(reference), cases, relative=True)
+        naive = pair_figures(by_task(own), by_task(reference), cases, relative=True)
         assert swarms
         effects = (swarms, naive.effect)
         covered.append((covers(effects[0]), covers(effects[1])))
@@ -64,12 +64,12 @@ def test_a_swarm_is_a_group_of_the_tasks_that_both_have() -> None:
         (three, "c"): [1.0],
     }
     reference = {(one, "a"): [1.0], (one, "b"): [1.0], (two, "a"): [3.0], (two, "b"): [1.0]}
-    effect = over_swarms(own, reference, {})
+    effect = compare_swarms(own, reference, {})
     assert effect
     assert effect.differences == pytest.approx([math.log(2), math.log(8), 0.0])
     assert (effect.groups, effect.units) == ((one, one, two), 2)
     assert effect.estimate == pytest.approx(math.log(16) / 3)
-    assert over_swarms({}, reference, {}) is None
+    assert compare_swarms({}, reference, {}) is None
 
 
 @pytest.mark.parametrize(

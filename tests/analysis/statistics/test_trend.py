@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from swarm_bench.analysis.statistics.trend import Point, trend, trend_over_blocks
+from swarm_bench.analysis.statistics.trend import Point, fit_block_trend, fit_trend
 
 
 def experiment(number: int, *, slope: float, heavy: bool) -> Iterator[Point]:
@@ -26,12 +26,12 @@ def experiment(number: int, *, slope: float, heavy: bool) -> Iterator[Point]:
 
 @pytest.mark.parametrize("heavy", [False, True], ids=["normal", "heavy tails"])
 def test_noise_alone_is_a_trend_in_five_of_a_hundred(heavy: bool) -> None:
-    every = (trend(experiment(n, slope=0, heavy=heavy)) for n in range(1000))
+    every = (fit_trend(experiment(n, slope=0, heavy=heavy)) for n in range(1000))
     assert 0.03 <= fmean(found is not None and found.beyond_noise for found in every) <= 0.06
 
 
 def test_a_trend_is_covered_and_seen() -> None:
-    every = [trend(experiment(n, slope=0.5, heavy=False)) for n in range(500)]
+    every = [fit_trend(experiment(n, slope=0.5, heavy=False)) for n in range(500)]
     found = [one for one in every if one]
     assert 0.93 <= fmean(one.interval[0] <= 0.5 <= one.interval[1] for one in found) <= 0.97
     assert fmean(one.slope for one in found) == pytest.approx(0.5, abs=0.02)
@@ -40,7 +40,7 @@ def test_a_trend_is_covered_and_seen() -> None:
 
 def test_with_one_cell_it_is_the_regression_of_scipy() -> None:
     x, y = [0.0, 0.2, 0.5, 0.9, 1.0], [3.0, 3.4, 3.1, 4.0, 4.2]
-    found = trend(Point("a", at, value) for at, value in zip(x, y, strict=True))
+    found = fit_trend(Point("a", at, value) for at, value in zip(x, y, strict=True))
     theirs = stats.linregress(x, y)
     assert found
     assert found.slope == pytest.approx(theirs.slope)
@@ -58,11 +58,11 @@ def test_with_one_cell_it_is_the_regression_of_scipy() -> None:
     ],
 )
 def test_what_the_points_cannot_tell_is_missing(points: list[Point]) -> None:
-    assert trend(points) is None
+    assert fit_trend(points) is None
 
 
 def test_equal_values_are_no_trend() -> None:
-    found = trend(Point(at % 2, at, 0.1) for at in range(10))
+    found = fit_trend(Point(at % 2, at, 0.1) for at in range(10))
     assert found
     assert found.interval == (0, 0)
     assert not found.beyond_noise
@@ -90,14 +90,12 @@ def blocks_of(
 def test_what_arms_differ_by_in_blocks_is_a_trend_in_five_of_a_hundred(
     blocks: int, arms: int
 ) -> None:
-    every = (
-        trend_over_blocks(blocks_of(n, blocks=blocks, arms=arms, slope=0)) for n in range(1000)
-    )
+    every = (fit_block_trend(blocks_of(n, blocks=blocks, arms=arms, slope=0)) for n in range(1000))
     assert fmean(found is not None and found.beyond_noise for found in every) <= 0.06
 
 
 def test_a_trend_over_blocks_is_covered_and_found() -> None:
-    every = [trend_over_blocks(blocks_of(n, blocks=20, arms=3, slope=10)) for n in range(500)]
+    every = [fit_block_trend(blocks_of(n, blocks=20, arms=3, slope=10)) for n in range(500)]
     fitted = [one for one in every if one]
     assert len(fitted) == len(every)
     assert fmean(one.interval[0] <= 10 <= one.interval[1] for one in fitted) >= 0.93
@@ -107,7 +105,7 @@ def test_a_trend_over_blocks_is_covered_and_found() -> None:
 
 def test_blocks_that_cannot_tell_have_no_trend() -> None:
     turned = [[(0.0, 1.0), (0.1, 2.0)], [(0.3, 2.0), (0.2, 1.0)]]
-    assert trend_over_blocks(turned) is None, "two blocks, and two levels"
+    assert fit_block_trend(turned) is None, "two blocks, and two levels"
     alike = [[(n + 0.0, 1.0), (n + 0.1, 2.0 + n)] for n in range(6)]
-    assert trend_over_blocks(alike) is None, "what is the order's?"
-    assert trend_over_blocks([*alike, [(7.1, 1.0), (7.0, 2.0)]]) is None, "one block tells it all"
+    assert fit_block_trend(alike) is None, "what is the order's?"
+    assert fit_block_trend([*alike, [(7.1, 1.0), (7.0, 2.0)]]) is None, "one block tells it all"

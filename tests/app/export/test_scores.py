@@ -13,11 +13,11 @@ import pytest
 from junitparser import Failure, JUnitXml, Skipped
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.comparison.pairs import compared
-from swarm_bench.analysis.comparison.quality import judged_by
+from swarm_bench.analysis.comparison.pairs import pair_metric
+from swarm_bench.analysis.comparison.quality import find_quality_metric
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.trials_table import case_table, swarm_table
+from swarm_bench.analysis.trials_table import make_case_table, make_swarm_table
 from swarm_bench.app.export.exporting import export, load
 from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.session import run
@@ -76,11 +76,11 @@ def test_the_means_of_an_export_are_the_headline_and_tasks_done_already_stand_ap
     others = [it.model_copy(update={"task_id": "c", "agent": 3}) for it in more]
     data = make_session(*trials, *others, tasks=[*tasks, apart])
     selection = Selection(data, METRICS)
-    rows = rows_of(swarm_table(selection))
-    metric = judged_by(selection)
+    rows = rows_of(make_swarm_table(selection))
+    metric = find_quality_metric(selection)
     assert metric
-    pairs = compared(selection, "canopy", metric).pairs
-    assert headline(rows, "canopy") == pairs.own_mean == pytest.approx(1.75 / 4)
+    pairs = pair_metric(selection, "canopy", metric).pairs
+    assert headline(rows, "canopy") == pairs.arm_mean == pytest.approx(1.75 / 4)
     assert headline(rows, "baseline") == pairs.reference_mean == pytest.approx(3.5 / 4)
     assert {(row["case"], row["in_verdict"], row["tags"]) for row in rows} == {
         ("a", True, None), ("b", True, "hard, easy"), ("c", False, DONE_ALREADY)
@@ -90,9 +90,9 @@ def test_the_means_of_an_export_are_the_headline_and_tasks_done_already_stand_ap
 
 def test_what_one_arm_lacks_is_in_no_verdict() -> None:
     session = case_session({"a": (1.0, 0.5, 0.0), "b": (0.5, 0.5, 1.0)}, {"b": [LOST]})
-    rows = rows_of(case_table(session))
-    pairs = session.pairs("b", "a", RIGHT)
-    assert (headline(rows, "b"), headline(rows, "a")) == (pairs.own_mean, pairs.reference_mean)
+    rows = rows_of(make_case_table(session))
+    pairs = session.pair_arms("b", "a", RIGHT)
+    assert (headline(rows, "b"), headline(rows, "a")) == (pairs.arm_mean, pairs.reference_mean)
     assert [(row["arm"], row["case"]) for row in rows if not row["in_verdict"]] == [
         ("a", "c0"), ("b", "c0")
     ]  # fmt: skip
@@ -109,9 +109,9 @@ def test_loaded_sessions_of_models_give_the_headline() -> None:
         session, trials = read(name), load(SESSIONS / name).trials.to_dict("records")
         metric = session.metrics["pass_at_1"]
         for arm, reference in session.references.items():
-            pairs = session.pairs(arm, reference, metric)
+            pairs = session.pair_arms(arm, reference, metric)
             figures = headline(trials, arm), headline(trials, reference)
-            assert figures == (pairs.own_mean, pairs.reference_mean)
+            assert figures == (pairs.arm_mean, pairs.reference_mean)
 
 
 def test_loaded_sessions_of_retrieve_give_the_headline_of_each_form() -> None:
@@ -119,8 +119,8 @@ def test_loaded_sessions_of_retrieve_give_the_headline_of_each_form() -> None:
     assert isinstance(answers, Answers)
     trials = load(SESSIONS / "retrieve").trials.to_dict("records")
     for form in answers.forms:
-        pairs = answers.pairs_in("canopy", "bm25", answers.main.key, form)
-        assert headline(trials, "canopy", form) == pairs.own_mean
+        pairs = answers.pair_modes("canopy", "bm25", answers.main.key, form)
+        assert headline(trials, "canopy", form) == pairs.arm_mean
         assert headline(trials, "bm25", form) == pairs.reference_mean
 
 
@@ -146,7 +146,7 @@ def test_half_a_score_fails_with_it_and_none_is_skipped() -> None:
         it.model_copy(update={"figures": {}}) if (it.arm, it.case) == ("b", "c1") else it
         for it in session.records
     ]
-    document = render_junit(case_table(replace(session, records=records)))
+    document = render_junit(make_case_table(replace(session, records=records)))
     assert kinds(document) == {
         "a": ["passed", "Failure", "Failure"], "b": ["Skipped", "Skipped", "passed"]
     }  # fmt: skip
@@ -164,11 +164,11 @@ def test_half_a_score_fails_with_it_and_none_is_skipped() -> None:
 
 def test_where_the_verdict_is_on_a_cost_junit_looks_at_the_score() -> None:
     session = case_session({"a": (1.0, 0.5), "b": (0.5, 1.0)}, primary="words")
-    assert kinds(render_junit(case_table(session))) == {
+    assert kinds(render_junit(make_case_table(session))) == {
         "a": ["passed", "Failure"], "b": ["Failure", "passed"]
     }  # fmt: skip
     alone = replace(session, metrics=Metrics((WORDS,)))
-    assert case_table(alone).scored is None
+    assert make_case_table(alone).scored is None
 
 
 def test_junit_is_refused_where_no_score_is_known(tmp_path: Path, golden: Sentences) -> None:

@@ -14,7 +14,7 @@ import anyio
 import pytest
 import yaml
 
-from swarm_bench.analysis.planning.planned import Planned
+from swarm_bench.analysis.planning.planned import PlannedSession
 from swarm_bench.app import series
 from swarm_bench.app.running import agents
 from swarm_bench.app.setup.preparation import open_prepared_session
@@ -120,7 +120,7 @@ def ignore(event: object) -> None:
     """Hears an event, and says nothing."""
 
 
-def go_on(folder: Path, **given: object) -> Planned:
+def go_on(folder: Path, **given: object) -> PlannedSession:
     resolved = resolve({"resume": str(folder), **given}, COMPARE, None)
     return agents.plan_session(approve(resolved), COMPARE)
 
@@ -180,7 +180,7 @@ def test_the_plan_shows_an_agent_whose_file_changed(
     resolved = resolve({"resume": str(place / "out")}, COMPARE, None)
     planned = agents.plan_session(approve(resolved, refuse=False), COMPARE)
     assert planned.experiment.agent.name == "own (slow.yaml)"
-    (withheld,) = planned.launches.withheld
+    (withheld,) = planned.launches.unapproved
     assert "slow.yaml" in withheld
 
 

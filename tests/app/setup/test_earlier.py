@@ -237,4 +237,4 @@ def test_what_setting_up_takes_is_shown_by_a_session_that_is_named(experiment: E
     assert find_earlier_set_up(experiment, load({}).settings) is None
     set_up = find_earlier_set_up(experiment, load({"noise": ["far/away"]}).settings)
     assert set_up is not None
-    assert (set_up.folder, set_up.before) == ("far/away", {"baseline": 2.0})
+    assert (set_up.folder, set_up.preparation) == ("far/away", {"baseline": 2.0})

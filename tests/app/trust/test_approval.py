@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.planning.planned import describe
+from swarm_bench.analysis.planning.planned import describe_plan
 from swarm_bench.app.doctor.unapproved import create_mode_reader, drop_unapproved
 from swarm_bench.app.running import agents
 from swarm_bench.app.setup.agents import check
@@ -131,7 +131,7 @@ def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path, golden: S
     planned = agents.plan_session(resolved, COMPARE)
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
-    text = render_plan(describe(planned))
+    text = render_plan(describe_plan(planned))
     of_mode = text.partition("Mode:       mine\n")[2].partition("Seed:")[0]
     golden(of_mode)
     assert "seed = 4 (command line)" in text

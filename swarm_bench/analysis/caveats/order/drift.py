@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.comparison.verdicts import hypotheses
+from swarm_bench.analysis.adherence.treated import ModeTrials
+from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.once import once
-from swarm_bench.analysis.readings import AGENT, RUN, STARTED, TASK, column, results_of
-from swarm_bench.analysis.selection import Selection, grouped
+from swarm_bench.analysis.readings import AGENT, RUN, STARTED, TASK, read_column, select_results
+from swarm_bench.analysis.selection import Selection, group_by
 from swarm_bench.analysis.slices import Block
-from swarm_bench.analysis.statistics.trend import Point, Trend, trend, trend_over_blocks
-from swarm_bench.analysis.wording import lowered
+from swarm_bench.analysis.statistics.trend import Point, Trend, fit_block_trend, fit_trend
+from swarm_bench.analysis.wording import lowercase
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.standing import Caveat
 
@@ -34,7 +34,7 @@ class Drift:
     """By mode, when its trials started on the average, as a share of that time."""
 
 
-class _Started(NamedTuple):
+class _StartedTrial(NamedTuple):
     """A trial with the figure."""
 
     mode: str
@@ -46,99 +46,111 @@ class _Started(NamedTuple):
     """The logarithm."""
 
 
-def drifted(treated: Treated) -> Iterator[Caveat]:
+def find_drift_caveat(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Say how much of a drift falls on the comparison of a mode with the reference."""
-    selection, mode = treated.selection, treated.mode
-    drift = drift_of(selection)
-    if drift and mode in hypotheses(selection) and mode in drift.middles:
-        yield Caveat(qualification=_clause(selection, mode, drift))
+    selection, mode = mode_trials.selection, mode_trials.mode
+    drift = find_drift(selection)
+    if drift and mode in list_hypotheses(selection) and mode in drift.middles:
+        yield Caveat(qualification=_write_clause(selection, mode, drift))
 
 
 @once
-def drift_of(selection: Selection) -> Drift | None:
+def find_drift(selection: Selection) -> Drift | None:
     """Look for a drift of the primary metric; `None` where there is none beyond noise, and where
     nothing can tell: fixed rules, no times, or neither tasks nor turns that repeat."""
-    if not hypotheses(selection):
+    if not list_hypotheses(selection):
         return None
     metric = selection.metrics[selection.data.experiment.primary]
     if not metric.relative or (metric.spent and selection.fixed_rules):
         return None
-    trials = _started(selection, metric)
-    fitted = trend(Point((trial.mode, trial.task), trial.at, trial.value) for trial in trials)
+    trials = _list_started(selection, metric)
+    fitted = fit_trend(Point((trial.mode, trial.task), trial.at, trial.value) for trial in trials)
     if fitted is None:
-        trials = _taking_turns(trials, selection.modes[0])
-        fitted = _between_turns(trials)
+        trials = _select_taking_turns(trials, selection.modes[0])
+        fitted = _fit_between_turns(trials)
     if fitted is None or not fitted.beyond_noise or abs(fitted.slope) < _SMALLEST:
         return None
-    return Drift(metric=metric, trend=fitted, middles=_middles(trials))
+    return Drift(metric=metric, trend=fitted, middles=_compute_middles(trials))
 
 
-def _middles(trials: Sequence[_Started]) -> dict[str, float]:
-    of_mode = grouped(trials, lambda trial: trial.mode)
-    return {mode: fmean(trial.at for trial in own) for mode, own in of_mode.items()}
+def _compute_middles(trials: Sequence[_StartedTrial]) -> dict[str, float]:
+    of_mode = group_by(trials, lambda trial: trial.mode)
+    return {mode: fmean(trial.at for trial in mode_trials) for mode, mode_trials in of_mode.items()}
 
 
-def _taking_turns(trials: Sequence[_Started], reference: str) -> list[_Started]:
+def _select_taking_turns(trials: Sequence[_StartedTrial], reference: str) -> list[_StartedTrial]:
     """Leave out the modes that ran when the reference did not: what changed between is not known
     from the turns of others."""
-    middles = _middles(trials)
+    middles = _compute_middles(trials)
     middle = middles.get(reference, 0.0)
-    near = {mode for mode, own in middles.items() if abs(own - middle) < _TURNS}
-    return _scaled([trial for trial in trials if trial.mode in near])
+    near = {mode for mode, mode_middle in middles.items() if abs(mode_middle - middle) < _TURNS}
+    return _scale_times([trial for trial in trials if trial.mode in near])
 
 
-def _between_turns(trials: Sequence[_Started]) -> Trend | None:
+def _fit_between_turns(trials: Sequence[_StartedTrial]) -> Trend | None:
     """Fit it where every mode was asked a task once: what modes differ by changes with the order of
     their turns, which is not the same in all blocks. Tasks of a block may be of one kind, which a
     tool helps more than others, so blocks are counted and not tasks."""
     modes = sorted({trial.mode for trial in trials})
-    asked = grouped(trials, lambda trial: (trial.block, trial.task))
-    whole = [own for own in asked.values() if sorted(trial.mode for trial in own) == modes]
-    turns = grouped([trial for own in whole for trial in own], lambda it: (it.block, it.mode))
+    trials_by_task = group_by(trials, lambda trial: (trial.block, trial.task))
+    complete_groups = [
+        group_trials
+        for group_trials in trials_by_task.values()
+        if sorted(trial.mode for trial in group_trials) == modes
+    ]
+    turns = group_by(
+        [trial for group_trials in complete_groups for trial in group_trials],
+        lambda trial: (trial.block, trial.mode),
+    )
     means = {
-        turn: (fmean(trial.at for trial in own), fmean(trial.value for trial in own))
-        for turn, own in turns.items()
+        turn: (
+            fmean(trial.at for trial in group_trials),
+            fmean(trial.value for trial in group_trials),
+        )
+        for turn, group_trials in turns.items()
     }
     blocks = sorted({block for block, _ in means})
-    return trend_over_blocks([[means[block, mode] for mode in modes] for block in blocks])
+    return fit_block_trend([[means[block, mode] for mode in modes] for block in blocks])
 
 
-def _started(selection: Selection, metric: Metric) -> list[_Started]:
+def _list_started(selection: Selection, metric: Metric) -> list[_StartedTrial]:
     reads = TASK, RUN, AGENT, STARTED, metric.read
     blocks = selection.block_of_agent
-    trials: list[_Started] = []
+    trials: list[_StartedTrial] = []
     for mode in selection.modes:
-        columns = [column(selection, mode, read) for read in reads]
-        for row in results_of(selection, mode):
+        columns = [read_column(selection, mode, read) for read in reads]
+        for row in select_results(selection, mode):
             task, run, agent, started, value = (values[row] for values in columns)
             if started and value is not None and value > 0:
                 block = run, blocks.get(agent, 0)
                 at = started.timestamp()
-                trials.append(_Started(mode, task, block, at, math.log(value)))
-    return _scaled(trials)
+                trials.append(_StartedTrial(mode, task, block, at, math.log(value)))
+    return _scale_times(trials)
 
 
-def _scaled(trials: Sequence[_Started]) -> list[_Started]:
+def _scale_times(trials: Sequence[_StartedTrial]) -> list[_StartedTrial]:
     """Let their times go from 0 to 1."""
     first = min((trial.at for trial in trials), default=0.0)
     span = max((trial.at for trial in trials), default=0.0) - first
     return [trial._replace(at=(trial.at - first) / (span or 1)) for trial in trials]
 
 
-def _clause(selection: Selection, mode: str, drift: Drift) -> str:
+def _write_clause(selection: Selection, mode: str, drift: Drift) -> str:
     """Say what the drift does to the comparison first, and then what drifted."""
-    title, reference = lowered(drift.metric.title), selection.modes[0]
+    title, reference = lowercase(drift.metric.title), selection.modes[0]
     change = math.expm1(drift.trend.slope)
     low, high = sorted(abs(math.expm1(bound)) * 100 for bound in drift.trend.interval)
-    drifted = (
+    change_text = (
         f"{'rose' if change > 0 else 'fell'} by {abs(change) * 100:.0f} % "
         f"({low:.0f} to {high:.0f} %) over the session"
     )
     later = drift.middles[mode] - drift.middles.get(reference, drift.middles[mode])
-    own = math.expm1(drift.trend.slope * later)
-    if abs(own) < _SMALLEST and abs(later) < _TURNS:
-        return f"drift falls on it and {reference} alike: {title} {drifted}, and they took turns"
-    size = f"{abs(own) * 100:.0f} %"
-    does = f"adds {size} to its {title}" if own > 0 else f"takes {size} off its {title}"
+    effect = math.expm1(drift.trend.slope * later)
+    if abs(effect) < _SMALLEST and abs(later) < _TURNS:
+        return (
+            f"drift falls on it and {reference} alike: {title} {change_text}, and they took turns"
+        )
+    size = f"{abs(effect) * 100:.0f} %"
+    does = f"adds {size} to its {title}" if effect > 0 else f"takes {size} off its {title}"
     when = "later" if later > 0 else "earlier"
-    return f"drift alone {does}, which {drifted}: it ran {when} than {reference}"
+    return f"drift alone {does}, which {change_text}: it ran {when} than {reference}"

@@ -1,6 +1,6 @@
 """The metrics of what the agents wrote."""
 
-from swarm_bench.analysis.metrics.reading import field
+from swarm_bench.analysis.metrics.reading import read_field
 from swarm_bench.benchmarks.swarm.metrics.effort import ANSWERS
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
@@ -42,7 +42,7 @@ ANSWER_METRICS = (
         style=Style.AVERAGE,
         definition="references is 3 or more.",
         better=Better.HIGHER,
-        read=field("grounded"),
+        read=read_field("grounded"),
         relative=False,
         row=Row(
             table=ANSWERS,
@@ -72,7 +72,7 @@ ANSWER_METRICS = (
         style=Style.AVERAGE,
         definition="Mentions of files as canopy's script counts them: see below.",
         better=Better.HIGHER,
-        read=field("references"),
+        read=read_field("references"),
         relative=False,
         row=Row(
             table=ANSWERS,
@@ -89,7 +89,7 @@ ANSWER_METRICS = (
         style=Style.AVERAGE,
         definition="Different mentions that name a file of the workspace.",
         better=Better.HIGHER,
-        read=field("references_existing"),
+        read=read_field("references_existing"),
         relative=False,
         row=Row(
             table=ANSWERS,
@@ -106,7 +106,7 @@ ANSWER_METRICS = (
         style=Style.AVERAGE,
         definition="3 headings or more, and 5 bullets or 1 code fence or more.",
         better=Better.HIGHER,
-        read=field("structured"),
+        read=read_field("structured"),
         relative=False,
         row=Row(
             table=ANSWERS,

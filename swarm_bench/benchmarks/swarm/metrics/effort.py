@@ -1,6 +1,6 @@
 """The metrics of how agents end, and of the turns and calls that they take."""
 
-from swarm_bench.analysis.metrics.reading import field, of_tools
+from swarm_bench.analysis.metrics.reading import read_field, sum_over_tools
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
@@ -36,7 +36,7 @@ EFFORT = (
         unit="lines",
         style=Style.AVERAGE,
         definition="Mean lines of the answers there are (result_lines).",
-        read=field("result_lines"),
+        read=read_field("result_lines"),
         row=Row(table=ANSWERS, how=How.MEAN),
     ),
     Metric(
@@ -46,7 +46,7 @@ EFFORT = (
         style=Style.WHOLE,
         definition="Turns, as the agent counts them (swarm-bench docs agents).",
         better=Better.LOWER,
-        read=field("num_turns"),
+        read=read_field("num_turns"),
         spent=True,
         row=Row(
             table=ANSWERS,
@@ -65,7 +65,7 @@ EFFORT = (
         definition="Requests of the main conversation. The budget of turns is about them; Claude "
         "Code's num_turns also counts every tool result.",
         better=Better.LOWER,
-        read=field("requests"),
+        read=read_field("requests"),
         spent=True,
         row=Row(
             table=ANSWERS,
@@ -82,7 +82,7 @@ EFFORT = (
         style=Style.WHOLE,
         definition="tool_calls, summed over the tools.",
         better=Better.LOWER,
-        read=of_tools("tool_calls"),
+        read=sum_over_tools("tool_calls"),
         spent=True,
     ),
     Metric(
@@ -92,7 +92,7 @@ EFFORT = (
         style=Style.WHOLE,
         definition="tool_result_tokens, summed over the tools.",
         better=Better.LOWER,
-        read=of_tools("tool_result_tokens"),
+        read=sum_over_tools("tool_result_tokens"),
         spent=True,
     ),
     Metric(

@@ -1,6 +1,6 @@
 """The metrics of what the programs asked of the rehearsal server."""
 
-from swarm_bench.analysis.metrics.reading import field
+from swarm_bench.analysis.metrics.reading import read_field
 from swarm_bench.core.metric import How, Metric, Row, Style
 
 _TABLE = "Rehearsal"
@@ -12,7 +12,7 @@ REHEARSAL = (
         unit="requests",
         style=Style.WHOLE,
         definition="Answers that the agent asked the server for.",
-        read=field("rehearsal_requests"),
+        read=read_field("rehearsal_requests"),
         row=Row(
             table=_TABLE,
             how=How.MEAN,
@@ -27,7 +27,7 @@ REHEARSAL = (
         unit="tokens",
         style=Style.WHOLE,
         definition="The first request that offered tools.",
-        read=field("rehearsal_request_tokens"),
+        read=read_field("rehearsal_request_tokens"),
         row=Row(
             table=_TABLE,
             how=How.WHOLE_MEAN,
@@ -42,7 +42,7 @@ REHEARSAL = (
         unit="tokens",
         style=Style.WHOLE,
         definition="The descriptions of all tools that were offered.",
-        read=field("rehearsal_tool_tokens"),
+        read=read_field("rehearsal_tool_tokens"),
         row=Row(
             table=_TABLE,
             how=How.WHOLE_MEAN,
@@ -57,7 +57,7 @@ REHEARSAL = (
         unit="tokens",
         style=Style.WHOLE,
         definition="The descriptions of the tools of the mode's MCP servers.",
-        read=field("rehearsal_mcp_tokens"),
+        read=read_field("rehearsal_mcp_tokens"),
         row=Row(
             table=_TABLE,
             how=How.WHOLE_MEAN,
@@ -72,7 +72,7 @@ REHEARSAL = (
         unit="requests",
         style=Style.WHOLE,
         definition="Requests to the server that were answered with a fault.",
-        read=field("rehearsal_faults"),
+        read=read_field("rehearsal_faults"),
         row=Row(
             table=_TABLE,
             how=How.TOTAL,

@@ -1,6 +1,6 @@
 """The metrics of tokens and cost, and of what interrupts their spending."""
 
-from swarm_bench.analysis.metrics.reading import by_name, field
+from swarm_bench.analysis.metrics.reading import read_field, sum_by_name
 from swarm_bench.benchmarks.swarm.metrics.times import SPENDING
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
@@ -19,7 +19,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Reported tokens: input_tokens + cache_create + output_tokens.",
         better=Better.LOWER,
-        read=field("total_tokens"),
+        read=read_field("total_tokens"),
         spent=True,
         row=Row(
             table=SPENDING,
@@ -38,7 +38,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="total_tokens + cache_read.",
         better=Better.LOWER,
-        read=field("effective_tokens"),
+        read=read_field("effective_tokens"),
         spent=True,
         row=Row(
             table=SPENDING,
@@ -56,7 +56,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="effective_tokens with sub-agents and compactions.",
         better=Better.LOWER,
-        read=field("all_in_tokens"),
+        read=read_field("all_in_tokens"),
         spent=True,
         row=Row(
             table=SPENDING,
@@ -72,7 +72,7 @@ SPENDING_METRICS = (
         unit="tokens",
         style=Style.WHOLE,
         definition="Sent and read from the prompt cache.",
-        read=field("cache_read"),
+        read=read_field("cache_read"),
         spent=True,
         row=Row(
             table=SPENDING,
@@ -90,7 +90,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Sent; neither read from nor written to the prompt cache.",
         better=Better.LOWER,
-        read=field("input_tokens"),
+        read=read_field("input_tokens"),
         spent=True,
         page="Input tokens",
     ),
@@ -101,7 +101,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Produced by the model.",
         better=Better.LOWER,
-        read=field("output_tokens"),
+        read=read_field("output_tokens"),
         spent=True,
         page="Output tokens",
     ),
@@ -113,7 +113,7 @@ SPENDING_METRICS = (
         style=Style.DOLLARS,
         definition="As the agent reports it, or by a price table; see cost_estimated.",
         better=Better.LOWER,
-        read=field("cost"),
+        read=read_field("cost"),
         spent=True,
         row=Row(
             table=SPENDING,
@@ -131,7 +131,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Mean effective tokens of the agents that report them, without decimals.",
         better=Better.LOWER,
-        read=field("effective_tokens"),
+        read=read_field("effective_tokens"),
         spent=True,
         row=Row(table=SPENDING, how=How.WHOLE_MEAN),
     ),
@@ -141,7 +141,7 @@ SPENDING_METRICS = (
         unit="lines",
         style=Style.WHOLE,
         definition="Lines of the answer, without line breaks at its end.",
-        read=field("result_lines"),
+        read=read_field("result_lines"),
         spent=True,
         row=Row(
             table=SPENDING,
@@ -159,7 +159,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="1 when requests reached the budget. No compaction of a context.",
         better=Better.LOWER,
-        read=field("compacted"),
+        read=read_field("compacted"),
         row=Row(
             table=SPENDING,
             how=How.NUMBER,
@@ -176,7 +176,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Times that the agent summarised its context: true compactions.",
         better=Better.LOWER,
-        read=field("compactions"),
+        read=read_field("compactions"),
         row=Row(
             table=SPENDING,
             how=How.TOTAL,
@@ -191,7 +191,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Requests that the program made again after a provider's error.",
         better=Better.LOWER,
-        read=field("retries"),
+        read=read_field("retries"),
         row=Row(
             table=SPENDING,
             how=How.TOTAL,
@@ -206,7 +206,7 @@ SPENDING_METRICS = (
         style=Style.WHOLE,
         definition="Tool calls that the agents' programs refused to make (permission_denials).",
         better=Better.LOWER,
-        read=by_name("permission_denials"),
+        read=sum_by_name("permission_denials"),
         row=Row(table=SPENDING, how=How.TOTAL),
     ),
     Metric(

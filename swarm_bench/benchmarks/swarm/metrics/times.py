@@ -1,6 +1,6 @@
 """The metrics of time and memory."""
 
-from swarm_bench.analysis.metrics.reading import field, of_tools
+from swarm_bench.analysis.metrics.reading import read_field, sum_over_tools
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 
 SPENDING = "Time, tokens and cost"
@@ -13,7 +13,7 @@ TIMES = (
         style=Style.SECONDS,
         definition="duration_ms in seconds.",
         better=Better.LOWER,
-        read=field("duration_s"),
+        read=read_field("duration_s"),
         row=Row(
             table=SPENDING,
             how=How.LARGEST,
@@ -31,7 +31,7 @@ TIMES = (
         style=Style.SECONDS,
         definition="From the start of the agent's own process to its end, by our clock.",
         better=Better.LOWER,
-        read=field("wall_seconds"),
+        read=read_field("wall_seconds"),
         row=Row(
             table=SPENDING,
             how=How.LARGEST,
@@ -47,7 +47,7 @@ TIMES = (
         style=Style.SECONDS,
         definition="Time the agent waited for its model, as it measures it.",
         better=Better.LOWER,
-        read=field("api_seconds"),
+        read=read_field("api_seconds"),
     ),
     Metric(
         key="tool_seconds",
@@ -56,7 +56,7 @@ TIMES = (
         style=Style.SECONDS,
         definition="tool_seconds, summed over the tools.",
         better=Better.LOWER,
-        read=of_tools("tool_seconds"),
+        read=sum_over_tools("tool_seconds"),
     ),
     Metric(
         key="cpu_seconds",
@@ -65,7 +65,7 @@ TIMES = (
         style=Style.SECONDS,
         definition="Sampled over the process tree; short processes can be missing.",
         better=Better.LOWER,
-        read=field("cpu_seconds"),
+        read=read_field("cpu_seconds"),
     ),
     Metric(
         key="peak_memory_bytes",
@@ -74,6 +74,6 @@ TIMES = (
         style=Style.WHOLE,
         definition="Largest sampled sum over the process tree.",
         better=Better.LOWER,
-        read=field("peak_memory_bytes"),
+        read=read_field("peak_memory_bytes"),
     ),
 )

@@ -1,6 +1,6 @@
 """The metrics of what the retrieval tool was asked."""
 
-from swarm_bench.analysis.metrics.reading import by_name, counter, field
+from swarm_bench.analysis.metrics.reading import read_counter, read_field, sum_by_name
 from swarm_bench.core.metric import Better, How, Metric, Row, Style
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe
@@ -34,7 +34,7 @@ TOOL_USE = (
         unit="calls",
         style=Style.WHOLE,
         definition="Calls of MCP tools in the transcript.",
-        read=field("mcp_calls"),
+        read=read_field("mcp_calls"),
         row=Row(
             table=RETRIEVAL,
             how=How.TOTAL,
@@ -50,7 +50,7 @@ TOOL_USE = (
         definition="Calls of any tool, built-in ones too, that came back with an error, summed "
         "over the agents (tool_failures).",
         better=Better.LOWER,
-        read=by_name("tool_failures"),
+        read=sum_by_name("tool_failures"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
     ),
     Metric(
@@ -59,7 +59,7 @@ TOOL_USE = (
         unit="events",
         style=Style.WHOLE,
         definition="Queries that .canopy/feedback.db recorded while the agents ran (query_events).",
-        read_swarm=counter(FeedbackProbe.name, "query_events"),
+        read_swarm=read_counter(FeedbackProbe.name, "query_events"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=FeedbackProbe.name,
     ),
@@ -69,7 +69,7 @@ TOOL_USE = (
         unit="events",
         style=Style.WHOLE,
         definition="Expansions of a handle that .canopy/feedback.db recorded (expand_events).",
-        read_swarm=counter(FeedbackProbe.name, "expand_events"),
+        read_swarm=read_counter(FeedbackProbe.name, "expand_events"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=FeedbackProbe.name,
     ),
@@ -79,7 +79,7 @@ TOOL_USE = (
         unit="requests",
         style=Style.WHOLE,
         definition="The service's counter of queries, which includes its evidence packs (queries).",
-        read_swarm=counter(ServiceMetricsProbe.name, "queries"),
+        read_swarm=read_counter(ServiceMetricsProbe.name, "queries"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=ServiceMetricsProbe.name,
     ),
@@ -90,7 +90,7 @@ TOOL_USE = (
         style=Style.WHOLE,
         definition="Evidence packs among them; only the embedded canopy counts them "
         "(evidence_packs).",
-        read_swarm=counter(ServiceMetricsProbe.name, "evidence_packs"),
+        read_swarm=read_counter(ServiceMetricsProbe.name, "evidence_packs"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=ServiceMetricsProbe.name,
     ),
@@ -100,7 +100,7 @@ TOOL_USE = (
         unit="requests",
         style=Style.WHOLE,
         definition="Requests to expand, each for one or more handles (expands).",
-        read_swarm=counter(ServiceMetricsProbe.name, "expands"),
+        read_swarm=read_counter(ServiceMetricsProbe.name, "expands"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=ServiceMetricsProbe.name,
     ),
