@@ -60,7 +60,7 @@ class FreshInterpreters:
             "context": json.loads(self.context),
             "job": benchmark.jobs.dump_python(job, mode="json"),
         }
-        process = await anyio.open_process(self.command, stderr=None)
+        process = await anyio.open_process(self.command, stderr=None, cwd=self.work)
         try:
             await self._run(process, order, _Lines(benchmark, self, deliver))
         finally:

@@ -25,6 +25,7 @@ def kit_for(
     kit = Kit(
         experiment=made,
         agent=agent,
+        agent_spec=agent.name,
         snapshot=Snapshot(path=folder, repository=made.repository, files=frozenset()),
         artefacts=Artefacts(folder / "session", runs=1),
         tools=Tools(

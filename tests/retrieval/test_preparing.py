@@ -61,6 +61,7 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
     kit = Kit(
         experiment=experiment,
         agent=Scout(),
+        agent_spec="scout",
         snapshot=Snapshot(path=work, repository=repository, files=frozenset()),
         artefacts=Artefacts(work / "session", runs=1),
         tools=Tools(

@@ -1,8 +1,7 @@
 """Runs an experiment to its summary, or shows what would run."""
 
-import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -34,13 +33,14 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
 from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.report.document import RenderedDocument
@@ -52,20 +52,23 @@ from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.engine.session import run_session
-from swarm_bench.models.rehearsal.launch import Rehearsal, start_rehearsal
 from swarm_bench.retrieval.modes.secrets import make_storable
-from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import read_state, remove_parts
-from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT_FOLDER
 from swarm_bench.runtime.processes.launching import require_descriptors
 
 SWARM = SwarmBenchmark()
 
 
-def create_local_executor(kit: Kit) -> SwarmExecutor:
-    """Return what runs swarms in this process."""
-    return partial(run_swarm, kit)
+OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[SwarmExecutor]]
+"""Opens what runs the swarms of a session, and closes it when they have ended."""
+
+
+@asynccontextmanager
+async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecutor]:
+    """Open what runs swarms in this process."""
+    async with open_rehearsal(kit, kit.artefacts.root / REHEARSAL_LOG) as kit:
+        yield partial(run_swarm, kit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +77,10 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
 
     resolved: Resolved
     design: Design
-    executor: Callable[[Kit], SwarmExecutor] = create_local_executor
-    """Runs the swarms; a recording is always played here."""
+    open_executor: OpenExecutor = open_local_executor
+    """A recording is always played in this process."""
+    groups_at_once: int = 1
+    """Swarms of one block that run at the same time; in this process one."""
 
     @property
     def stem(self) -> str:
@@ -168,11 +173,10 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         kit = _build_kit(self.parts, folder, emit, self.call.resolved)
         with _open_trees(self.parts) as trees:
             store = self._store(kit, folder, trees)
-            async with _run_rehearsal(kit, folder) as rehearsal:
-                kit = replace(kit, rehearsal=rehearsal)
+            async with self._open_executor(kit) as execute:
                 try:
-                    return await self._run(store, self._executor(kit))
-                except STOPS as error:  # what holds the server would wrap it
+                    return await self._run(store, execute)
+                except STOPS as error:  # what holds the rehearsal server would wrap it
                     stopped = error
             raise stopped
 
@@ -190,10 +194,10 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             result = replace(result, kept_workspaces=(kept,))
         return ComparisonResult(**vars(result), report=self.reported)
 
-    def _executor(self, kit: Kit) -> SwarmExecutor:
+    def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[SwarmExecutor]:
         if self.parts.recorded_session is not None:
-            return partial(replay_swarm, kit, self.parts.recorded_session)
-        return self.call.executor(kit)
+            return nullcontext(partial(replay_swarm, kit, self.parts.recorded_session))
+        return self.call.open_executor(kit)
 
     async def _run(self, store: SwarmStore, execute: SwarmExecutor) -> bool:
         folder, experiment = store.folder, store.experiment
@@ -209,7 +213,8 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         _begin_overhead(self.parts, store.overhead)
         is_clear = store.interim_looks.begin()
         try:
-            interrupted = await run_session(store, self.blocks(), execute, is_clear=is_clear)
+            at_once = self.call.groups_at_once
+            interrupted = await run_session(store, self.blocks(), execute, at_once, is_clear)
         finally:
             self.experiment = store.interim_looks.experiment
         folder.make_room()
@@ -241,10 +246,17 @@ def run(
     resolved: Resolved,
     design: Design,
     emit: Emit,
-    executor: Callable[[Kit], SwarmExecutor] = create_local_executor,
+    open_executor: OpenExecutor = open_local_executor,
+    groups_at_once: int = 1,
 ) -> ComparisonResult:
     """Run the experiment, or what remains of the one that is continued."""
-    return session.run(AgentCall(resolved=resolved, design=design, executor=executor), emit)
+    call = AgentCall(
+        resolved=resolved,
+        design=design,
+        open_executor=open_executor,
+        groups_at_once=groups_at_once,
+    )
+    return session.run(call, emit)
 
 
 def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
@@ -271,27 +283,6 @@ def _begin_overhead(ready: PreparedSession, lines: OverheadLines) -> None:
         lines.copy(ready.experiment, ready.recorded_session)
 
 
-@asynccontextmanager
-async def _run_rehearsal(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsal | None]:
-    """Start the server that answers in the place of a model, in a rehearsal."""
-    experiment = kit.experiment
-    if not experiment.rehearsal or experiment.replayed is not None:
-        yield None
-        return
-    kit.emit(Preparing(step="the rehearsal server"))
-    instructions = sorted({mode.instructions for mode in experiment.modes})
-    async with Homes(work=kit.work).open_home("home-rehearsal") as home:
-        started = start_rehearsal(
-            {**small_environment(os.environ), **home},
-            experiment.faults,
-            folder.path / "rehearsal.log",
-            secrets=kit.secrets,
-            instructions=instructions,
-        )
-        async with started as rehearsal:
-            yield rehearsal
-
-
 def _build_kit(
     ready: PreparedSession, folder: SessionFolder, emit: Emit, resolved: Resolved
 ) -> Kit:
@@ -299,6 +290,7 @@ def _build_kit(
     return Kit(
         experiment=ready.experiment,
         agent=ready.agent,
+        agent_spec=settings.agent,
         snapshot=ready.snapshot,
         artefacts=folder.artefacts(ready.experiment),
         tools=ready.tools,

@@ -1,5 +1,6 @@
 """From a word, as after `--agent`, to an agent."""
 
+import sys
 from pathlib import Path
 
 from swarm_bench.config.shipped import is_file
@@ -30,6 +31,26 @@ def find_agent(spec: str) -> Agent:
     if find_argument(factory) is None:
         raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
     return _make(factory, spec, (argument,))
+
+
+def find_agent_file(spec: str) -> Path | None:
+    """Return the file of the user's own that is such an agent: its YAML file, or the module of its
+    class when that is not installed. Raises `UsageError` for a class in a package of theirs."""
+    if spec.endswith(YAML):
+        name, _, argument = spec.partition(":")
+        return Path(argument if name in list_agent_names() else spec).expanduser()
+    if not registry.is_class("agents", spec):
+        return None
+    module = spec.partition(":")[0]
+    origin = sys.modules[module].__file__
+    if origin is None or not Path(origin).is_relative_to(Path.cwd()):
+        return None
+    if Path(origin) != Path.cwd() / f"{module}.py":
+        raise UsageError(
+            f"The agent {spec} is in a package of this folder, of which only one file could be "
+            "sent; install the package on every machine"
+        )
+    return Path(origin)
 
 
 def list_agent_names() -> list[str]:

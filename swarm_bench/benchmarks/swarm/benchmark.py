@@ -13,6 +13,7 @@ from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.properties import Properties
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
+from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.core.events import Emit
@@ -59,4 +60,6 @@ class SwarmBenchmark:
         self, context: bytes, folder: Path, emit: Emit
     ) -> AsyncIterator[SwarmExecutor]:
         """Open what runs swarms below the folder."""
-        yield partial(run_swarm, unpack_kit(context, folder, emit))
+        kit = unpack_kit(context, folder, emit)
+        async with open_rehearsal(kit, folder / REHEARSAL_LOG) as kit:
+            yield partial(run_swarm, kit)

@@ -1,8 +1,12 @@
 """The copy of the repository that a workspace is cloned from."""
 
-from collections.abc import AsyncIterator
+import tarfile
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio
 
@@ -11,25 +15,57 @@ from swarm_bench.runtime.files import remove
 from swarm_bench.runtime.workspaces.workspace import Snapshot, take_commit
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackedSnapshot:
+    """A snapshot as plain data."""
+
+    snapshot: Snapshot
+    """Without its path."""
+    archive: bytes
+    """Its repository, as a tar file."""
+
+    def unpack(self, target: Path) -> Snapshot:
+        """Write the repository to `target`."""
+        with tarfile.open(fileobj=BytesIO(self.archive)) as archive:
+            archive.extractall(target, filter="data")
+        return replace(self.snapshot, path=target)
+
+
+def pack_snapshot(snapshot: Snapshot) -> PackedSnapshot:
+    """Read a snapshot with its repository."""
+    buffer = BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(snapshot.path, arcname=".")
+    return PackedSnapshot(snapshot=replace(snapshot, path=Path()), archive=buffer.getvalue())
+
+
 @asynccontextmanager
 async def open_snapshot(
-    session_copy: Snapshot, commit: str | None, work: Path
+    session_copy: Snapshot,
+    commit: str | None,
+    work: Path,
+    packed: Mapping[str, PackedSnapshot] = MappingProxyType({}),
 ) -> AsyncIterator[Snapshot]:
-    """Copy the repository at a commit into the work folder for the block; the copy of the session
-    serves where it is that one. Raises `HarnessError`."""
+    """Copy the repository at a commit into the work folder for the block, from `packed` if it is
+    there; the copy of the session serves where it is that one. Raises `HarnessError`."""
     if commit is None or commit == session_copy.repository.clean_commit:
         yield session_copy
         return
     target = work / "commit.git"
     try:
         await anyio.to_thread.run_sync(remove, target)
-        try:
-            snapshot = await take_commit(
-                Path(session_copy.repository.path), target, commit, session_copy.excluded
-            )
-        except UsageError as error:
-            raise HarnessError(str(error)) from error
-        yield snapshot
+        if commit in packed:
+            yield await anyio.to_thread.run_sync(packed[commit].unpack, target)
+        else:
+            yield await _take_commit(session_copy, commit, target)
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(remove, target)
+
+
+async def _take_commit(session_copy: Snapshot, commit: str, target: Path) -> Snapshot:
+    repository = Path(session_copy.repository.path)
+    try:
+        return await take_commit(repository, target, commit, session_copy.excluded)
+    except UsageError as error:
+        raise HarnessError(str(error)) from error

@@ -25,6 +25,7 @@ from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, add_home_variables
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT_FOLDER
+from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
@@ -34,6 +35,8 @@ class Kit:
 
     experiment: Experiment
     agent: Agent
+    agent_spec: str
+    """What `--agent` was given: another interpreter finds the agent by it."""
     snapshot: Snapshot
     artefacts: Artefacts
     """Where the files of the agents go."""
@@ -50,6 +53,8 @@ class Kit:
     answers: Mapping[str, str] = field(default_factory=dict)
     """What at an absolute path may tell the answers: the original repository, the results, the
     task file."""
+    commits: Mapping[str, PackedSnapshot] = field(default_factory=dict)
+    """Copies of the commits that tasks are asked on, where the repository is out of reach."""
     reader_limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads read and score at a time what agents printed: the loop must go on."""
 

@@ -117,7 +117,8 @@ class _Swarm:
         async with AsyncExitStack() as stack:
             self._emit_step(WORKSPACE)
             started = anyio.current_time()
-            snapshot = open_snapshot(self._kit.snapshot, self._swarm.commit, self._kit.work)
+            kit, commit = self._kit, self._swarm.commit
+            snapshot = open_snapshot(kit.snapshot, commit, kit.work, kit.commits)
             self._kit = self._kit.replace_snapshot(await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._open_workspace())
             stack.callback(self._report_teardown)

@@ -37,6 +37,7 @@ def kit(tmp_path: Path) -> Kit:
     kit = Kit(
         experiment=experiment,
         agent=Scout(),
+        agent_spec="scout",
         snapshot=Snapshot(path=tmp_path, repository=repository, files=frozenset()),
         artefacts=Artefacts(tmp_path / "session", runs=1),
         tools=Tools(work=tmp_path / "work", programs={}, user_environment={}),

@@ -3,19 +3,59 @@
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
-from swarm_bench.benchmarks.swarm.running.packing import pack_kit
-from swarm_bench.core.errors import UsageError
+from swarm_bench.benchmarks.swarm.running.packing import pack_kit, unpack_kit
+from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.session.experiment import Task
 from tests.builders.kits import kit_for
 
+AGENT = """
+name: mine
+command: [{program}, '{{{{ prompt }}}}']
+turns: {{limit: none}}
+output: {{source: stdout, format: json, answer: '$.a'}}
+"""
 
-def test_tasks_on_commits_of_their_own_run_where_the_repository_is(tmp_path: Path) -> None:
+
+def pack(folder: Path, spec: str) -> bytes:
+    return anyio.run(pack_kit, replace(kit_for(Scout(), folder), agent_spec=spec))
+
+
+def test_an_agent_of_a_file_is_sent_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(AGENT.format(program="cat"))
+    content = pack(tmp_path / "here", str(file))
+    file.unlink()
+    kit = unpack_kit(content, tmp_path / "there", lambda _: None)
+    assert (kit.agent.name, kit.agent_spec) == ("mine", str(file))
+
+
+def test_what_lies_beside_the_file_of_an_agent_is_not_sent(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(AGENT.format(program="'{{ folder }}/mine'"))
+    with pytest.raises(UsageError, match="what is in its folder is not sent"):
+        pack(tmp_path / "here", str(file))
+
+
+def test_a_class_in_a_package_of_the_working_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "mine_of_a_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from swarm_bench.agents.scout.adapter import Scout\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    __import__(package.name)
+    with pytest.raises(UsageError, match="install the package on every machine"):
+        pack(tmp_path / "here", f"{package.name}:Scout")
+
+
+def test_a_commit_that_is_not_there_is_no_kit(tmp_path: Path) -> None:
     kit = kit_for(Scout(), tmp_path)
     task = Task(id="t", title="t", prompt="t", commit="a" * 40)
     experiment = kit.experiment.model_copy(update={"tasks": (task,)})
-    assert pack_kit(kit)
-    with pytest.raises(UsageError, match="run the session here"):
-        pack_kit(replace(kit, experiment=experiment))
+    with pytest.raises(HarnessError):
+        anyio.run(pack_kit, replace(kit, experiment=experiment))
