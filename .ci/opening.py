@@ -22,7 +22,7 @@ FUNCTIONS = {
 EXEMPT = {
     "app/kit": "files of the package, which a user gets copies of",
     "app/pages.py": "files of the package",
-    "benchmarks/swarm/running/packing.py": "a tar file in memory, of a repository that we made",
+    "runtime/workspaces/snapshots.py": "a tar file in memory, of a repository that we made",
     "cli/main.py": "/dev/null",
     "cli/output/terminal.py": "/dev/null",
     "config/text_file.py": "files that the user names, which may be links",
