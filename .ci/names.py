@@ -48,7 +48,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "importers/canopy_script/folder.py": dict.fromkeys(
         ("baseline", "canopy", "canopy-service"), "the modes of the script"
     ),
-    "models/tool_roles.py": {"feedback": "a word in names of tools"},
+    "text/tool_roles.py": {"feedback": "a word in names of tools"},
     "programs": dict.fromkeys(HOMES, "run in processes of their own, and speak protocols"),
     "retrieval/canopy/service.py": {"service": "a key of its /status"},
     "retrieval/modes/mode_file.py": {"canopy-service": "what a mode file may ask for"},

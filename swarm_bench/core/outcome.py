@@ -179,7 +179,7 @@ class ToolAnswer:
     bytes: int | None
     """Of the text, in UTF-8."""
     kind: Literal["empty", "error", "images"] | None = None
-    """Whether there is nothing in it, or an error in words (`models/answer_kinds.py`), or images
+    """Whether there is nothing in it, or an error in words (`text/answer_kinds.py`), or images
     alone."""
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.messages import telling_words
-from swarm_bench.models.lexical.bm25 import Bm25
-from swarm_bench.models.lexical.ranking import is_code
 from swarm_bench.source.files import is_line
+from swarm_bench.text.bm25 import Bm25
+from swarm_bench.text.ranking import is_code
 
 DEEPEST = 100
 """Ranks that are looked at."""

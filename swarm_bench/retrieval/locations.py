@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.models.lexical import tool_results
 from swarm_bench.runtime.mcp.results import json_values
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
+from swarm_bench.text import tool_results
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.generated import GENERATED, VENDORED, says_generated
+from swarm_bench.text.languages import language_of
 
 _TEST = re.compile(
     r"(^|/)(tests?|test_?(suites?|utils?|helpers?)|\w+_tests?|__tests__|specs?|testdata|fixtures|__fixtures__|__mocks__|e2e)/"

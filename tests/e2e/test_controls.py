@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.models.tokens import count
+from swarm_bench.text.tokens import count
 from tests.builders.golden import Sentences
 from tests.e2e.conftest import Bench
 

@@ -11,7 +11,6 @@ from markdown_it import MarkdownIt
 from swarm_bench.agents.reading.call_arguments import limit_texts
 from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.models.lexical import tool_results
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.local import LocalTools
@@ -30,6 +29,7 @@ from swarm_bench.runtime.mcp.lines import StrayOutput, read_messages
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.symbols import names
+from swarm_bench.text import tool_results
 from tests.fuzz.parts import BETWEEN, joined, parts
 from tests.retrieval.probes.test_feedback import EVENTS, SCHEMA
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.models import tokens
 from swarm_bench.runtime.mcp.client import ServerFailed, open_connection
+from swarm_bench.text import tokens
 from tests.fuzz.parts import joined, parts
 
 _LINES = 4

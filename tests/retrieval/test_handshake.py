@@ -15,11 +15,11 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import Treatment
 from swarm_bench.core.status import Cause
-from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.handshake import LONGEST_NAME, Handshake, Servers, greet
 from swarm_bench.retrieval.witnesses.purposes import find_purposes
 from swarm_bench.retrieval.witnesses.treatment import label_trial
+from swarm_bench.text import tokens
 from tests.builders.golden import Sentences
 
 pytestmark = pytest.mark.anyio

@@ -2,9 +2,9 @@
 
 import pytest
 
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.files import Purpose, may_be_test, purpose_of
 from swarm_bench.source.generated import says_generated
+from swarm_bench.text.languages import language_of
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, as_clause
-from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.agents.reading.tool_costs import Span, make_span_until, parse_time
 from swarm_bench.core.outcome import Usage
-from swarm_bench.models import tokens
 from swarm_bench.runtime.untrusted import open_untrusted
+from swarm_bench.text import tokens
+from swarm_bench.text.terminal import plain_text
 
 FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
 """For `RUST_LOG`: events without contents, and what is logged while the session starts, which

@@ -21,12 +21,12 @@ from swarm_bench.agents.command.templates import (
 from swarm_bench.agents.command.version import ask_version
 from swarm_bench.agents.reading.installed import PROXIES
 from swarm_bench.agents.reading.json_lines import may_end_document
-from swarm_bench.agents.reading.terminal import plain_text, strip_formatting
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.runtime.untrusted import read
+from swarm_bench.text.terminal import plain_text, strip_formatting
 
 MAX_LINE = 64 * 1024
 """Characters of a line that are read while the agent works."""

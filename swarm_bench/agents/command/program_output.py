@@ -8,10 +8,10 @@ from swarm_bench.agents.command.locators import Locators, Material, Stream, firs
 from swarm_bench.agents.command.output import FILE
 from swarm_bench.agents.reading.endings import tail
 from swarm_bench.agents.reading.json_lines import broken_off, parse_documents, parse_objects
-from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.runtime.sink import replace_secrets
 from swarm_bench.runtime.untrusted import open_untrusted, read_inside
+from swarm_bench.text.terminal import plain_text
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of an output; parsed JSON takes many times as much memory."""

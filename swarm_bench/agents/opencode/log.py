@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import as_clause
-from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.agents.reading.tool_costs import parse_time
 from swarm_bench.runtime.untrusted import open_untrusted
+from swarm_bench.text.terminal import plain_text
 
 _MAX_LINE = 16_384
 _LOGGED = re.compile(r"^timestamp=\S+ level=\w+ run=\w+ message=(?:\"([^\"]*)\"|(\S+))(.*)")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from swarm_bench.agents.reading.api_errors import refused_before
 from swarm_bench.agents.reading.json_lines import as_clause, broken_off
-from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.outcome import AgentExit, StopReason
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime import untrusted
+from swarm_bench.text.terminal import plain_text
 
 Ending = tuple[Cause, str | None]
 """A cause, and a sentence on a failure or on an end that is odd."""

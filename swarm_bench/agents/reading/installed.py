@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.runtime.environment import small_environment
@@ -18,6 +17,7 @@ from swarm_bench.runtime.files import writable
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.processes.trees import FAMILY
 from swarm_bench.runtime.untrusted import open_untrusted
+from swarm_bench.text.terminal import plain_text
 
 PROXIES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY",

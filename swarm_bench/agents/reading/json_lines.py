@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.agents.reading.terminal import strip_formatting
 from swarm_bench.runtime.untrusted import open_untrusted
+from swarm_bench.text.terminal import strip_formatting
 
 Json = dict[str, Any]
 

@@ -10,10 +10,10 @@ from typing import Self
 
 from swarm_bench.agents.reading.json_lines import as_text
 from swarm_bench.core.outcome import AgentExit, Retrieved, Usage
-from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references.marking import end_of_mark
 from swarm_bench.source.references.mentions import STOPS
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
+from swarm_bench.text.terminal import SEQUENCE
 
 MAX_CALLS = 10_000
 MAX_MENTIONS = 2_000

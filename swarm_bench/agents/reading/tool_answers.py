@@ -17,8 +17,8 @@ from swarm_bench.agents.reading.call_marks import (
     remove_question,
 )
 from swarm_bench.core.outcome import AgentExit, ToolAnswer
-from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.runtime.mcp.results import json_values, read_result
+from swarm_bench.text.answer_kinds import kind_of
 
 _PREFIX = "mcp__"
 _DIGITS = 12

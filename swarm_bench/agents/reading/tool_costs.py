@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from swarm_bench.models import tokens
 from swarm_bench.runtime.mcp.results import read_result
+from swarm_bench.text import tokens
 
 
 @dataclass(frozen=True)

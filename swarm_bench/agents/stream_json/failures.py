@@ -17,11 +17,11 @@ from swarm_bench.agents.reading.endings import (
     tail,
 )
 from swarm_bench.agents.reading.json_lines import Json, as_clause, as_count, as_list, as_text
-from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.untrusted import open_untrusted
+from swarm_bench.text.terminal import plain_text
 
 _FIELDS: tuple[tuple[str, Mapping[str, Cause]], ...] = (
     (

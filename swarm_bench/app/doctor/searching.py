@@ -17,9 +17,6 @@ from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.models import tool_roles
-from swarm_bench.models.answer_kinds import kind_of
-from swarm_bench.models.lexical.terms import Term
 from swarm_bench.retrieval.locations import Unreadable, list_files, read_locations
 from swarm_bench.retrieval.modes.mode import fill_search_calls
 from swarm_bench.retrieval.opened_mode import OpenedMode
@@ -28,6 +25,9 @@ from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot
+from swarm_bench.text import tool_roles
+from swarm_bench.text.answer_kinds import kind_of
+from swarm_bench.text.terms import Term
 
 SHOWN_LETTERS = 120
 """Length of the excerpt of an answer that cannot be read."""

@@ -16,7 +16,6 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.models import tokens
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
 from swarm_bench.retrieval.canopy.service import hide_log
@@ -25,6 +24,7 @@ from swarm_bench.retrieval.opened_mode import open_service
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.workspace import clone
+from swarm_bench.text import tokens
 
 _BELOW_WORKSPACE = re.compile(r"\{\{\s*workspace\s*\}\}/")
 SLOW_SECONDS = 5.0

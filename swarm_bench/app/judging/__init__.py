@@ -20,9 +20,9 @@ from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.prices import find_price
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
-from swarm_bench.models.tokens import count
 from swarm_bench.runtime.files import hold_lock
 from swarm_bench.runtime.sink import clean_text
+from swarm_bench.text.tokens import count
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 Say = Callable[[str], None]

@@ -25,7 +25,7 @@ from swarm_bench.core.session.cases import CaseTrial
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import Price, Prices, find_price
-from swarm_bench.models import tokens
+from swarm_bench.text import tokens
 
 _MOST_READ = 30
 """Number of the newest sessions that are read."""

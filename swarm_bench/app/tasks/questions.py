@@ -26,8 +26,8 @@ from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.datasets.making.made import GeneratedTasks
 from swarm_bench.datasets.making.passages import FEWEST_LINES, QUESTIONS, Passages
 from swarm_bench.models.own_prices import read_prices
-from swarm_bench.models.tokens import count
 from swarm_bench.runtime.files import remove
+from swarm_bench.text.tokens import count
 
 _ABOUT_WRITTEN = 20
 """Tokens of an answer of a model that does not think before: a question, or one word."""

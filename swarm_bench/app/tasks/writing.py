@@ -18,7 +18,7 @@ from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.made import Ids, UnsuitableCandidate
 from swarm_bench.datasets.making.messages import telling_words
 from swarm_bench.datasets.making.passages import Passage, Passages
-from swarm_bench.models.lexical.bm25 import Bm25
+from swarm_bench.text.bm25 import Bm25
 
 _PASSAGE = """\
 Between the lines {fence} is a passage of a program's source code. It is material to read: nothing \

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.models import tokens
-from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.retrieval.locations import Unreadable, list_files, read_locations
 from swarm_bench.source.ranking import ndcg_at, recall_at, reciprocal_rank
 from swarm_bench.source.references.snapshot import snapshot_of
+from swarm_bench.text import tokens
+from swarm_bench.text.answer_kinds import kind_of
 
 CUTS = (1, 5, 10)
 """Numbers of files at which recall is measured."""
@@ -117,7 +117,7 @@ def rank_files(text: str, search: SearchTool | None, answer_space: AnswerSpace) 
 
 def best_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """Return the tool that searches best, by its name and its schema; `None` where none does."""
-    from swarm_bench.models.tool_roles import rate_tool, role  # only for a mode that does not say
+    from swarm_bench.text.tool_roles import rate_tool, role  # only for a mode that does not say
 
     searching = [tool for tool in tools if role(tool.name, tool) == "search"]
     return max(searching, key=lambda tool: rate_tool(tool.name, tool), default=None)

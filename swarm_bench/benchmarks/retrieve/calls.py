@@ -12,13 +12,13 @@ from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.retrieving import Searching
 from swarm_bench.core.status import Cause
-from swarm_bench.models import tool_roles
-from swarm_bench.models.answer_kinds import kind_of
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.models.servers.explanations import refusal_in_text
 from swarm_bench.retrieval.modes.mode import fill_search_calls
 from swarm_bench.retrieval.tools import Site
 from swarm_bench.runtime.sink import clean_text
+from swarm_bench.text import tool_roles
+from swarm_bench.text.answer_kinds import kind_of
+from swarm_bench.text.terms import terms_of
 
 if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Answer, Connection

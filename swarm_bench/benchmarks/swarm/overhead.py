@@ -6,8 +6,8 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import CheckedRecording
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.models import tokens
 from swarm_bench.retrieval.handshake import Handshake, Handshakes
+from swarm_bench.text import tokens
 
 
 class OverheadLines:

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from swarm_bench.datasets.making.code import Code, strip_ending
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition
+from swarm_bench.text.languages import language_of
 
 _SELVES = ("self", "cls", "this", "Self", "super()")
 _ECMA = ("javascript", "typescript")

@@ -16,10 +16,10 @@ from swarm_bench.datasets.making.made import (
     ignore_progress,
     joined_id,
 )
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
 from swarm_bench.source.files import UNDECLARED, Files, Purpose, may_be_test, purpose_of
+from swarm_bench.text.languages import language_of
 
 _MIN_CALLERS, _MAX_CALLERS = 2, 8
 """Functions of a key. Those that call directly are as many at most."""

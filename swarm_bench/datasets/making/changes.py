@@ -31,10 +31,10 @@ from swarm_bench.datasets.making.messages import (
 )
 from swarm_bench.datasets.making.rivals import find_rival_definitions, has_copy
 from swarm_bench.datasets.making.rules import find_rejection_reason, sources
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import Commit, FileChange
 from swarm_bench.runtime.workspaces.objects import Objects
 from swarm_bench.source.files import UNDECLARED, Files, Purpose
+from swarm_bench.text.languages import language_of
 
 _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"

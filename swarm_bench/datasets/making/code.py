@@ -10,9 +10,9 @@ from random import Random
 from weakref import WeakKeyDictionary
 
 from swarm_bench.core.ports import Tree
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import LARGEST, Definition, definitions, is_supported
 from swarm_bench.source.files import UNDECLARED, Files, Purpose
+from swarm_bench.text.languages import language_of
 
 _WORD = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".html", ".svg", ".po"})

@@ -6,8 +6,8 @@ from itertools import dropwhile, takewhile
 
 from swarm_bench.datasets.making.code import Code
 from swarm_bench.datasets.making.messages import beginnings, sentences, telling_words
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
+from swarm_bench.text.languages import language_of
 
 _FEWEST, _LONGEST = 5, 300
 """Telling words without those of the name, and characters of all."""

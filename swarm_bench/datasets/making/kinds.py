@@ -13,12 +13,12 @@ from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import GeneratedTasks, Looked, ignore_progress
 from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.datasets.making.symbols import make_symbols
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.lacking import count_missing_objects
 from swarm_bench.runtime.workspaces.objects import Objects, read_attributes
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.files import UNDECLARED, Declared, Files, Purpose, is_line
+from swarm_bench.text.languages import language_of
 
 ANSWER_FORMAT = (
     "Answer with the paths of the files, relative to the root of the repository, one on a line, "

@@ -13,9 +13,9 @@ from swarm_bench.datasets.making.code import Code, code_of, describe_kind, order
 from swarm_bench.datasets.making.made import UnsuitableCandidate, joined_id
 from swarm_bench.datasets.making.messages import beginnings, first_words, names_file, telling_words
 from swarm_bench.datasets.making.rivals import has_copy
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import Files
+from swarm_bench.text.languages import language_of
 
 QUESTIONS = "questions"
 """The kind of task that a model writes."""

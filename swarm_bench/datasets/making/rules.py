@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from swarm_bench.datasets.making.messages import clean, names_commit, names_file
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import Commit, FileChange
 from swarm_bench.source.files import UNDECLARED, Files, Purpose, is_line
+from swarm_bench.text.languages import language_of
 
 MOST_FILES = 6
 _LONGEST = 400

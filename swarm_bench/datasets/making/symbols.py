@@ -19,9 +19,9 @@ from swarm_bench.datasets.making.made import (
 )
 from swarm_bench.datasets.making.messages import first_words, telling_words
 from swarm_bench.datasets.making.tested import describe_by_tests
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import UNDECLARED, Files
+from swarm_bench.text.languages import language_of
 
 _DOES = "that does this?"
 _TESTED = "of which tests say this?"

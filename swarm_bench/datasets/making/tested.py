@@ -9,10 +9,10 @@ from itertools import pairwise
 from swarm_bench.datasets.making.code import Code
 from swarm_bench.datasets.making.described import replace_names
 from swarm_bench.datasets.making.messages import telling_words
-from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition, definitions, is_supported
 from swarm_bench.source.files import Purpose
 from swarm_bench.source.grammars import grammar_of, is_wide, matches, parse
+from swarm_bench.text.languages import language_of
 
 _ECMA = """
 (call_expression

@@ -17,13 +17,13 @@ from typing import Any, NoReturn, Protocol
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.registry import own_version
-from swarm_bench.models.lexical.bm25 import Bm25
-from swarm_bench.models.lexical.ranking import is_code
-from swarm_bench.models.lexical.terms import stem
 from swarm_bench.programs.scout.grep import Query, counts
 from swarm_bench.programs.scout.workspace_files import Files
 from swarm_bench.programs.stdio_server import Answer, Server
 from swarm_bench.runtime.files import remove
+from swarm_bench.text.bm25 import Bm25
+from swarm_bench.text.ranking import is_code
+from swarm_bench.text.terms import stem
 
 FOLDER = ".bm25"
 """Holds the index, in the repository."""

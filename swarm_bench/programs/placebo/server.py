@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.tool_roles import FILE, LIMITS
 from swarm_bench.programs.canopy.mcp import server as mcp_server
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex, preview
 from swarm_bench.programs.canopy.parameters import Arguments
@@ -30,6 +29,7 @@ from swarm_bench.retrieval.placebo.material import (
     Passage,
     PlaceboTool,
 )
+from swarm_bench.text.tool_roles import FILE, LIMITS
 
 
 def placebo_server(material: Material, workspace: Path) -> Server:

@@ -21,7 +21,6 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from swarm_bench.core.ports import Message
-from swarm_bench.models import tokens
 from swarm_bench.models.rehearsal.faults import FAULTS, Change, ErrorKind, Failure, Fault
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Api, Reply
 from swarm_bench.programs.rehearsal.apis.chat import Chat
@@ -31,6 +30,7 @@ from swarm_bench.programs.rehearsal.apis.messages import Messages
 from swarm_bench.programs.rehearsal.apis.responses import Responses
 from swarm_bench.programs.rehearsal.thinking.policy import think
 from swarm_bench.programs.rehearsal.trials import Sizes, Trial
+from swarm_bench.text import tokens
 
 JSON = "application/json"
 EVENTS = "text/event-stream"

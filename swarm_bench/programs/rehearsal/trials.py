@@ -4,7 +4,7 @@ One rule for the cache: the parts that a request has in common with the beginnin
 request of the same trial to the same model are read from the cache, all that follows is written to
 it, and nothing is left as plain input. `AgentRequest.parts` has the parts: the tools, the system
 prompt, and each message on its own.
-`swarm_bench.models.tokens` counts scout in the same way; there every request begins with the one
+`swarm_bench.text.tokens` counts scout in the same way; there every request begins with the one
 before, here a program may change its prompt, and pays for what follows the change.
 
 Three things differ from a provider: no minimum length, no limit to the age of what is in the
@@ -20,9 +20,9 @@ import anyio
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models.rehearsal.faults import Fault, fault_of
-from swarm_bench.models.tokens import count, count_tool
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking.history import Memory
+from swarm_bench.text.tokens import count, count_tool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import patterns
 from swarm_bench.programs.rules.observations import Observations
+from swarm_bench.text.terms import Term
 
 MAX_FILES = 6
 POINTS_PER_FILE = 5

@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from swarm_bench.models.lexical.ranking import RELATED, rank
-from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import observations, patterns
 from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET, Candidate, Reading
+from swarm_bench.text.ranking import RELATED, rank
+from swarm_bench.text.terms import Term
 
 MAX_FOLLOWED = 4
 CALLED_OFTEN = 2

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rules import baseline, reading_plan
 from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET, Candidate
+from swarm_bench.text.terms import Term
 
 MAX_WORDS = 8
 MAX_PACKS = 2

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical import tool_results
-from swarm_bench.models.lexical.ranking import rank
-from swarm_bench.models.lexical.terms import Term
-from swarm_bench.models.lexical.tool_results import Location
 from swarm_bench.programs.rules import baseline, canopy_search, patterns, reading_plan
 from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET, Budget, Candidate, Reading
+from swarm_bench.text import tool_results, tool_roles
+from swarm_bench.text.ranking import rank
+from swarm_bench.text.terms import Term
+from swarm_bench.text.tool_results import Location
 
 _WITH_LENGTH = (("offset", "limit"),)
 _WITH_LAST = (("start_line", "end_line"),)

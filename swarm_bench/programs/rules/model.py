@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
-from swarm_bench.models.lexical.terms import Term, task_of, terms_of, used_name
 from swarm_bench.programs.rules import (
     answer,
     baseline,
@@ -18,6 +17,7 @@ from swarm_bench.programs.rules.canopy_search import Tools
 from swarm_bench.programs.rules.foreign import ForeignTools
 from swarm_bench.programs.rules.observations import Call, Observations, Step
 from swarm_bench.programs.rules.reading_plan import BUDGET
+from swarm_bench.text.terms import Term, task_of, terms_of, used_name
 
 OWN_TOOLS = frozenset({"Glob", "Grep", "Read"})
 

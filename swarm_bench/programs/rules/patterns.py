@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from swarm_bench.models.lexical.terms import Term
+from swarm_bench.text.terms import Term
 
 _KEYWORDS = "def|class|func|fn|function|interface|type|struct|trait|enum|impl|module|const"
 _MODIFIERS = (

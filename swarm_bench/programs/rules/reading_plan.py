@@ -7,10 +7,10 @@ reads, whether grep, canopy or a foreign server ranked them.
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from swarm_bench.models.lexical.terms import Term
-from swarm_bench.models.tool_roles import RESULTS
 from swarm_bench.programs.rules import patterns
 from swarm_bench.programs.rules.observations import Observations
+from swarm_bench.text.terms import Term
+from swarm_bench.text.tool_roles import RESULTS
 
 
 @dataclass(frozen=True, kw_only=True)

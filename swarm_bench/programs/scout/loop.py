@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from swarm_bench.core.ports import Message, Model, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models import prices, tokens
+from swarm_bench.models import prices
 from swarm_bench.programs.rules import foreign
 from swarm_bench.programs.scout import events
 from swarm_bench.programs.scout.events import Event, Printer
 from swarm_bench.programs.scout.workspace_files import Refused
+from swarm_bench.text import tokens
 
 RunTool = Callable[[ToolCall], str]
 """Runs a tool and gives its text; raises `Refused` when it cannot."""

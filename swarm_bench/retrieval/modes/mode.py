@@ -14,7 +14,6 @@ from swarm_bench.core.errors import ConfigError, Problems
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.validation import Problem
-from swarm_bench.models.lexical.terms import keywords_of
 from swarm_bench.retrieval.modes import mode_file
 from swarm_bench.retrieval.modes.secret_parts import names_variable, redact_secret_parts
 from swarm_bench.retrieval.modes.variables import (
@@ -28,6 +27,7 @@ from swarm_bench.retrieval.modes.variables import (
     find_placeholders,
 )
 from swarm_bench.runtime.homes import add_home_variables
+from swarm_bench.text.terms import keywords_of
 
 T = TypeVar("T")
 _SECRET_FIELDS = {"servers", "prepare", "teardown", "version"}

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Task
-from swarm_bench.models.lexical.terms import search_stems
 from swarm_bench.retrieval.placebo.material import Passage
 from swarm_bench.runtime.workspaces.git import git
 from swarm_bench.runtime.workspaces.workspace import Snapshot
+from swarm_bench.text.terms import search_stems
 
 FEWEST_FILES = 4
 """Fewer would be the same answer to every question."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.models import tool_roles
 from swarm_bench.retrieval.placebo.material import Form, PlaceboTool
+from swarm_bench.text import tool_roles
 
 GREP_LINE = "{path}:{first}: {text}"
 _LINES = (

@@ -10,8 +10,8 @@ import re
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.treatment.mode_parts import Purpose
-from swarm_bench.models import tool_roles
 from swarm_bench.retrieval.handshake import Handshakes
+from swarm_bench.text import tool_roles
 
 _ASKS = frozenset(
     {"query", "queries", "question", "q", "searchquery", "keyword", "keywords", "terms", "patterns"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.models.lexical import tool_results
+from swarm_bench.text import tool_results
 
 _PATHS = (*tool_results.PATHS, "uri", "filepath", "fileName", "file_name")
 _NAMES = ("name", "symbol", "qualified_name", "qualifiedName", "name_path", "function")

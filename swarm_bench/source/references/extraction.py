@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.models.lexical import tool_results
-from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references import symbols
 from swarm_bench.source.references.decoding import View
 from swarm_bench.source.references.documents import Value, values
@@ -13,6 +11,8 @@ from swarm_bench.source.references.passages import prose
 from swarm_bench.source.references.reference import Reference
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 from swarm_bench.source.references.trees import read_tree
+from swarm_bench.text import tool_results
+from swarm_bench.text.terminal import SEQUENCE
 
 _DEPTH = 4
 """Of texts in JSON in texts."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from swarm_bench.models.lexical.tool_results import SCHEME
+from swarm_bench.text.tool_results import SCHEME
 
 _CODE = re.compile(
     r"(?:py[ix]?|rs|go|[mc]?js|[mc]?ts|[jt]sx|vue|svelte|java|kts?|rb|php|cc|c[px]{2}|hpp|cs|swift"

@@ -15,7 +15,7 @@ from swarm_bench.agents.reading.json_lines import (
     parse_objects,
     read_objects,
 )
-from swarm_bench.agents.reading.terminal import plain_text, strip_formatting
+from swarm_bench.text.terminal import plain_text, strip_formatting
 
 FIRST: dict[str, Any] = {"type": "start", "tools": ["grep"], "note": "a [b] {c} é"}
 LAST: dict[str, Any] = {"type": "end", "answer": "In `src/[id].py`: {x: 1}"}

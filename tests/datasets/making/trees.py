@@ -2,7 +2,7 @@
 
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT
-from swarm_bench.models.lexical.terms import task_of, terms_of
+from swarm_bench.text.terms import task_of, terms_of
 
 
 def files_of(task: Task) -> list[str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.models.lexical.bm25 import Bm25
-from swarm_bench.models.lexical.terms import keywords_of
 from swarm_bench.programs.canopy.local import LocalTools
 from swarm_bench.programs.canopy.parameters import Arguments
+from swarm_bench.text.bm25 import Bm25
+from swarm_bench.text.terms import keywords_of
 
 QUESTIONS = {
     # Of rich, which every installation has: a sentence, keywords, and the file.

@@ -8,7 +8,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from swarm_bench.models.tool_roles import role
 from swarm_bench.retrieval.locations import list_files, read_locations
 from swarm_bench.retrieval.modes.mode import (
     fill_search_calls,
@@ -17,6 +16,7 @@ from swarm_bench.retrieval.modes.mode import (
     render_servers,
 )
 from swarm_bench.runtime.mcp.client import Connection, own_server
+from swarm_bench.text.tool_roles import role
 from tests.builders.golden import Sentences
 
 FILES = {

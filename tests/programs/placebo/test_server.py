@@ -10,8 +10,6 @@ import anyio
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical import tool_results
 from swarm_bench.programs.placebo.server import Answers
 from swarm_bench.retrieval.placebo.forms import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import (
@@ -25,6 +23,7 @@ from swarm_bench.retrieval.placebo.material import (
     name_script,
 )
 from swarm_bench.runtime.mcp.client import Answer, Connection, own_server
+from swarm_bench.text import tool_results, tool_roles
 
 Result = TypeVar("Result")
 NAMES = [f"part{number}/file{number}.txt" for number in range(8)]

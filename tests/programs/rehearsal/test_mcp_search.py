@@ -1,8 +1,8 @@
 """Searches with the user's own servers: which tool is asked, with what, and what is read of it."""
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rehearsal.thinking import mcp_search
+from swarm_bench.text.terms import terms_of
 
 TERMS = terms_of("Where is the login?")
 TEXT = {"type": "string"}

@@ -19,10 +19,10 @@ from starlette.routing import Route
 
 from swarm_bench.models.rehearsal.faults import FAULTS as PLAYED
 from swarm_bench.models.rehearsal.faults import SLOW_SECONDS
-from swarm_bench.models.tokens import count
 from swarm_bench.programs.rehearsal.apis.api import Reply
 from swarm_bench.programs.rehearsal.apis.messages import Messages
 from swarm_bench.programs.rehearsal.server import BODY_BYTES, Server
+from swarm_bench.text.tokens import count
 
 COMMAND = [sys.executable, "-I", "-m", "swarm_bench.programs.rehearsal"]
 FAULTS = ["rate-limit", "rate-limit-retry-after", "server-error", "overloaded", "unauthorized"]

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rehearsal.thinking import history, shell
 from swarm_bench.programs.rules import patterns
 from swarm_bench.programs.scout.own_tools import OwnTools
+from swarm_bench.text.terms import terms_of
 
 TERMS = terms_of("Where are background jobs queued, and how is authentication done? See `Token`.")
 CALLS: list[tuple[str, dict[str, Any]]] = [

@@ -2,9 +2,9 @@
 
 import re
 
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules.answer import write
 from swarm_bench.programs.rules.observations import Observations
+from swarm_bench.text.terms import terms_of
 from tests.builders.golden import Sentences
 
 TERMS = terms_of("Find the login and the session store.")

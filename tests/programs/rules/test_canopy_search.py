@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules.canopy_search import Tools, find_tools, next_calls, observe_expanded
 from swarm_bench.programs.rules.model import Rules
 from swarm_bench.programs.rules.observations import Observations, Step
+from swarm_bench.text.terms import terms_of
 
 TOOLS = Tools(pack="mcp__canopy__canopy_evidence_pack", expand="mcp__canopy__canopy_expand")
 SPECS = [ToolSpec(name=name, description="") for name in (TOOLS.pack, TOOLS.expand, "Grep")]

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import patterns
 from swarm_bench.programs.scout.grep import _SAME_TO_BOTH, find_required
+from swarm_bench.text.terms import terms_of
 
 TERMS = terms_of("Find the authentication middleware and `TokenStore`.")
 AUTH = next(term for term in TERMS if term.word == "authentication")

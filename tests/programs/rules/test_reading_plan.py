@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import foreign, patterns
 from swarm_bench.programs.rules.model import Rules
 from swarm_bench.programs.rules.observations import Observations
@@ -19,6 +18,7 @@ from swarm_bench.programs.rules.reading_plan import (
     is_enough,
     plan,
 )
+from swarm_bench.text.terms import terms_of
 
 WORK = "/w"
 TASK = "Where are zebra stripes painted?"

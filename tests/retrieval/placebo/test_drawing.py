@@ -11,7 +11,6 @@ import pytest
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.core.session.tasks import AnswerKey
-from swarm_bench.models.lexical.terms import search_stems
 from swarm_bench.retrieval.placebo.drawing import (
     FEWEST_FILES,
     LINES,
@@ -22,6 +21,7 @@ from swarm_bench.retrieval.placebo.drawing import (
 )
 from swarm_bench.retrieval.placebo.material import Passage
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
+from swarm_bench.text.terms import search_stems
 
 TASK = Task(id="a", title="A", prompt="Explain how `parseInvoice` authenticates the users.")
 COLOURS = "".join(f"colour_{number} = 'hue {number}'\n" for number in range(60))

@@ -18,10 +18,10 @@ from swarm_bench.core.treatment.tool_answers import by_tool
 from swarm_bench.engine.caps import LONGEST_DETAIL, OTHER_NAMES, shorten
 from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
-from swarm_bench.models.tokens import COUNTER
 from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, is_of_server, label_trial
 from swarm_bench.runtime.redaction.cleaning import clean_value
 from swarm_bench.runtime.untrusted import check
+from swarm_bench.text.tokens import COUNTER
 
 Figure = TypeVar("Figure", int, float)
 

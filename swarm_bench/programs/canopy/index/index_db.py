@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.models.lexical.bm25 import TABLES, Ranking, name_parts
-from swarm_bench.models.lexical.ranking import is_code
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.index.database import inode, write_ahead
 from swarm_bench.programs.canopy.index.discovery import Stamp
@@ -26,6 +24,8 @@ from swarm_bench.programs.canopy.nodes import (
     preview,
     token_count,
 )
+from swarm_bench.text.bm25 import TABLES, Ranking, name_parts
+from swarm_bench.text.ranking import is_code
 
 APPLICATION_ID = 0x5B43414E
 LAYOUT = 4

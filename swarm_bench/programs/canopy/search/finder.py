@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from swarm_bench.models.lexical.bm25 import Ranked, score_position
-from swarm_bench.models.lexical.ranking import comes_later, is_code
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.index_db import HANDLE_COLUMNS, Store, handle
@@ -15,6 +13,8 @@ from swarm_bench.programs.canopy.nodes import SYMBOLS, Handle, NodeType
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.search.fulltext import combine, fts_query, phrase
 from swarm_bench.programs.canopy.search.symbol_references import Reference, find_references
+from swarm_bench.text.bm25 import Ranked, score_position
+from swarm_bench.text.ranking import comes_later, is_code
 
 _FROM = "FROM nodes JOIN files ON files.id = nodes.file_id"
 _SYMBOLS = f"nodes.type IN ({', '.join(str(int(symbol)) for symbol in SYMBOLS)})"

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
-from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical import tool_results
-from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rehearsal.thinking import tool_kinds
 from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
 from swarm_bench.programs.rules import patterns
+from swarm_bench.text import tool_results, tool_roles
+from swarm_bench.text.terms import Term
 
 NAME = "mcp search"
 """Of such a call in scout's terms; no tool of a program has a blank in its name."""

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.lexical.terms import task_of, terms_of
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking import history, mcp_search, prompts, retrieval_tools
 from swarm_bench.programs.rehearsal.thinking.history import Memory, ProgramStep
@@ -14,6 +13,7 @@ from swarm_bench.programs.rehearsal.thinking.schema_answer import build_smallest
 from swarm_bench.programs.rehearsal.thinking.toolbox import ProgramCall, Toolbox
 from swarm_bench.programs.rules.answer import find_dictated
 from swarm_bench.programs.rules.model import OWN_TOOLS, Rules
+from swarm_bench.text.terms import task_of, terms_of
 
 SHORT = "Rehearsal"
 """What a request that is not about the task is answered with: for a title, a topic, a memory."""

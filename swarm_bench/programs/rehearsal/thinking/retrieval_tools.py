@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models import tool_roles
 from swarm_bench.programs.rehearsal.thinking import tool_kinds
 from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
+from swarm_bench.text import tool_roles
 
 _RETRIEVAL = re.compile(r"(?:^|_)(canopy_[a-z_]+)$")
 _TOOL_NAME = re.compile(r"\bmcp_\w{0,64}canopy_(?:evidence_pack|expand)\b")

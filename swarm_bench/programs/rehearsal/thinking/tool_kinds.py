@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.tool_roles import find_argument, list_required, name_parts, properties
 from swarm_bench.programs.rehearsal.thinking.schema_answer import build_smallest
+from swarm_bench.text.tool_roles import find_argument, list_required, name_parts, properties
 
 PATTERN = ("pattern", "regex", "regexp", "query", "search")
 FOLDER = ("path", "dir_path", "directory", "dir", "root")

@@ -6,10 +6,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
-from swarm_bench.models import tool_roles
 from swarm_bench.programs.rehearsal.thinking import shell, tool_kinds
 from swarm_bench.programs.rehearsal.thinking.retrieval_tools import Route
 from swarm_bench.programs.rehearsal.thinking.tool_kinds import FILE, FOLDER, INCLUDE, PATTERN
+from swarm_bench.text import tool_roles
 
 ProgramCall = tuple[str, dict[str, object]]
 """Name and arguments of a call, as the program knows its tool."""

@@ -2,7 +2,7 @@
 
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
-from swarm_bench.models.tokens import Meter, build_content, count
+from swarm_bench.text.tokens import Meter, build_content, count
 
 PROMPT = Message(role="user", text="Find the login.")
 CALL = ToolCall(id="t1", name="Grep", arguments={"pattern": "login"})

@@ -3,7 +3,7 @@
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.lexical.terms import MAX_TERMS, keywords_of, stem, task_of, terms_of
+from swarm_bench.text.terms import MAX_TERMS, keywords_of, stem, task_of, terms_of
 
 TOOLS = [
     ToolSpec(name="mcp__canopy__canopy_query", description=""),

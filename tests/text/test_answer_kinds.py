@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from swarm_bench.models.answer_kinds import kind_of
+from swarm_bench.text.answer_kinds import kind_of
 
 PACK = {
     "query_text": "token",

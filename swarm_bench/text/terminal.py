@@ -2,7 +2,12 @@
 
 import re
 
-from swarm_bench.models.lexical.terminal import SEQUENCE
+SEQUENCE = re.compile(
+    "\x1b(?:"
+    r"\[[0-?]*[ -/]*[@-~]"  # colours and modes
+    "|[\\]PX^_][^\x07\x1b\n]*?(?:\x07|\x1b\\\\|\x9c)"  # titles, links, progress
+    r"|[ -/]*[0-~])"  # character sets, keypad
+)
 
 _OVERWRITING = re.compile(rb"\x1b\[(?:[0-9;]*[EFGHJf]|[12]K)")
 """Puts the cursor elsewhere, or erases the line: what follows stands on a line of its own."""

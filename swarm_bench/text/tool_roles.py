@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.lexical.terms import Term
+from swarm_bench.text.terms import Term
 
 RESULTS = 10
 """Asked of one search, whoever makes it."""

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models import tool_roles
-from swarm_bench.models.lexical.terms import terms_of
+from swarm_bench.text import tool_roles
+from swarm_bench.text.terms import terms_of
 
 TERMS = terms_of("How does authentication work? Show the token.")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.models.lexical.bm25 import LINES, Bm25, Passage
+from swarm_bench.text.bm25 import LINES, Bm25, Passage
 
 FILES = (
     ("app/sessions.py", "class SessionInterface:\n    def open_session(self): ...\n"),

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from swarm_bench.models.lexical.languages import language_of
-from swarm_bench.models.lexical.terms import Term
+from swarm_bench.text.languages import language_of
+from swarm_bench.text.terms import Term
 
 _NAMES_OF_TESTS = r"(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$"
 """Fewer than what `source/files.py` asks no questions about: a source that comes late is a fault,

@@ -1,7 +1,7 @@
 """Which files are looked at first."""
 
-from swarm_bench.models.lexical.ranking import RELATED, rank
-from swarm_bench.models.lexical.terms import terms_of
+from swarm_bench.text.ranking import RELATED, rank
+from swarm_bench.text.terms import terms_of
 
 TERMS = terms_of("Find the authentication middleware")
 

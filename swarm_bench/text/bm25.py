@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.models.lexical.ranking import is_code
+from swarm_bench.text.ranking import is_code
 
 LINES = 60
 """Of a piece."""

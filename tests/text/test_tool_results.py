@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from swarm_bench.models.lexical.tool_results import Location, locations, read_content, windows
+from swarm_bench.text.tool_results import Location, locations, read_content, windows
 
 WORK = "/my work/ü"
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from swarm_bench.models.lexical.ranking import is_code, is_prose
+from swarm_bench.text.ranking import is_code, is_prose
 
 MAX_LOCATIONS = 2000
 """Locations in one result that are looked at."""
