@@ -36,7 +36,7 @@ EMPTY = (
     "未找到",
 )
 """What a tool says that found nothing."""
-ERRORS = (
+_ERRORS = (
     r"\[?(?:[A-Za-z_.]*(?:Error|Exception)|error|fatal|failed|failure|panic)[\]*]{0,3}"
     r"(?: \(\w+\))?: \S",
     r"\[?error[\]*]{0,3} ?-? ?(?:cannot|can't|could not|couldn't|unable to|failed to)\b",
@@ -125,7 +125,7 @@ _MAX_HEADINGS = 2
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
 _EMPTY = re.compile("|".join(EMPTY), re.IGNORECASE)
-_ERROR = re.compile("|".join(ERRORS), re.IGNORECASE)
+_ERROR = re.compile("|".join(_ERRORS), re.IGNORECASE)
 _CODE = re.compile(
     r"[{}]|;$|^[ \t]|^(?://|\d+[\t:|]|@|<)|\w\.\w{1,5}:\d|= ?(?:None|True|False|null|\d)|"
     r": ?(?:str|int|bool|float|string|number)\b|[\w)\]] ?[:=]=? ?[\w'\"(\[].*[)\]]$|"

@@ -8,8 +8,8 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from swarm_bench.agents.reading.call_arguments import limit_texts
 from swarm_bench.agents.reading.tool_answers import digest_answer
+from swarm_bench.agents.reading.tool_calls import limit_texts
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob

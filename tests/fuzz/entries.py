@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.agents.command.file import read_command_file
-from swarm_bench.agents.replay.recording import read_recording
+from swarm_bench.agents.replay.adapter import read_recording
 from swarm_bench.app.report import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import load

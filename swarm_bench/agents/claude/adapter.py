@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.reading.installed import PROXIES, installed
-from swarm_bench.agents.reading.literal import escape, map_texts
-from swarm_bench.agents.reading.plain_prompt import not_a_command
-from swarm_bench.agents.reading.start_timeout import start_timeout
+from swarm_bench.agents.reading.program_input import escape, map_texts, not_a_command, start_timeout
 from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, as_clause
-from swarm_bench.agents.reading.tool_costs import Span, make_span_until, parse_time
+from swarm_bench.agents.reading.tool_calls import Span, make_span_until, parse_time
 from swarm_bench.core.outcome import Usage
 from swarm_bench.runtime.untrusted import open_untrusted
 from swarm_bench.text import tokens

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from swarm_bench.agents.codex.causes import find_cause
 from swarm_bench.agents.codex.log import (
     SHELL,
     Log,
@@ -14,8 +13,17 @@ from swarm_bench.agents.codex.log import (
     read_log,
     split_usage,
 )
-from swarm_bench.agents.reading.call_arguments import Commands
-from swarm_bench.agents.reading.endings import apply_refusal
+from swarm_bench.agents.reading.api_errors import find_reason
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    Ending,
+    MessagePatterns,
+    apply_refusal,
+    ending,
+    find_message_cause,
+    judge_missing_end,
+    judge_success,
+)
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
@@ -28,7 +36,7 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import sum_seconds, tokens_by_tool
+from swarm_bench.agents.reading.tool_calls import Commands, sum_seconds, tokens_by_tool
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
@@ -38,6 +46,31 @@ _TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search"
 _ARGUMENTS = ("arguments", "command", "changes", "query")
 """What the kinds of items have of a call."""
 _NOT_DONE = ("failed", "declined")
+_MESSAGES: MessagePatterns = (
+    (r"codex ran out of room in the model's context window", Cause.CONTEXT_OVERFLOW),
+    (r"incomplete response returned, reason: max_output_tokens", Cause.ANSWER_CUT),
+    (
+        r"incomplete response returned, reason: content_filter"
+        r"|(this|your) (request|input|prompt|content)\b.{0,60} (was|been) flagged",
+        Cause.REFUSED,
+    ),
+    (
+        r"you've hit your usage limit|you've reached your [\w ]{0,40}limit|quota exceeded"
+        r"|your workspace is out of credits|to use codex with your chatgpt plan, upgrade",
+        Cause.NO_CREDIT,
+    ),
+    (
+        r"missing environment variable|not logged in\b|your access token could not",
+        Cause.NOT_AUTHORIZED,
+    ),
+    (
+        r"we.re currently experiencing high demand|selected model is at capacity"
+        r"|timeout waiting for|idle timeout waiting",
+        Cause.PROVIDER_FAILED,
+    ),
+)
+"""How Codex begins to say it. What its provider says is read from the rest."""
+_NO_END = "There is no end of a turn in the output"
 
 
 @dataclass
@@ -84,7 +117,7 @@ class Transcript:
             if text.strip():  # it may close with an empty one
                 self.text = text
             return
-        if (name := find_tool(item)) is None:
+        if (name := _find_tool(item)) is None:
             return
         key = as_text(item.get("id")) or f"call {len(self.calls)}"
         if key not in self.calls:
@@ -216,7 +249,7 @@ def _read_event(event: Json) -> Activity | None:
     item = as_object(event.get("item"))
     if item.get("type") == "agent_message":
         return Activity(doing="writing", over=False)
-    if (name := find_tool(item)) is None:
+    if (name := _find_tool(item)) is None:
         return None
     argument = as_text(item.get("command")) or as_text(item.get("query")) or ""
     description = as_clause(f"{name} {argument}", 120) or name
@@ -229,7 +262,7 @@ def read_usage(usage: Json) -> Usage:
     return split_usage(*(as_count(usage.get(name)) for name in names))
 
 
-def find_tool(item: Json) -> str | None:
+def _find_tool(item: Json) -> str | None:
     """Return the name of the tool that an item is a call of; `None` when it is something else."""
     kind = as_text(item.get("type")) or ""
     if kind == "mcp_tool_call":
@@ -270,3 +303,47 @@ def _read_servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
 
 def _count(names: dict[str, str]) -> dict[str, int]:
     return dict(Counter(names.values()))
+
+
+def find_cause(
+    exit: AgentExit,
+    end: JsonObject | None,
+    error: str | None,
+    log: Log,
+    *,
+    text: str | None,
+    has_events: bool,
+) -> Ending:
+    """Return the cause, and a sentence on a failure. `text` is the last message, if no tool was
+    called after it."""
+    if exit.stopped == "timeout" and (error or (log.status or 0) >= 300):
+        return _find_failure(error, log), _last_error(error, log)
+    if exit.stopped is not None:
+        return STOPPED[exit.stopped], _last_error(error, log)
+    if end is not None and end.value.get("type") == "turn.completed":
+        return judge_success(exit, text, log.last)
+    if end is not None:
+        return _find_failure(error, log), _last_error(error, log)
+    if log.unstarted is not None:
+        return Cause.NOT_STARTED, f"Codex did not start: {log.unstarted}"
+    if exit.stdout.stat().st_size == 0:
+        return Cause.NO_OUTPUT, ending(exit.returncode, log.last)
+    if exit.returncode != 0:
+        return Cause.EXIT_CODE, ending(exit.returncode, log.last)
+    judgement = judge_missing_end(
+        exit, text, has_events=has_events, end=r"turn\.\w+", missing=_NO_END
+    )
+    return judgement or (Cause.UNREADABLE_OUTPUT, _NO_END)
+
+
+def _find_failure(error: str | None, log: Log) -> Cause:
+    """Look at Codex's own words first: a status can mean several things."""
+    status = log.status if log.status is not None and log.status >= 300 else None
+    return find_message_cause(_MESSAGES, error) or find_reason(error, status)
+
+
+def _last_error(error: str | None, log: Log) -> str | None:
+    failed = log.status is not None and log.status >= 400
+    if error is None or not failed or str(log.status) in error:
+        return error
+    return as_clause(f"{error} (HTTP status {log.status})")

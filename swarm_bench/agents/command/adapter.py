@@ -7,19 +7,20 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
-from swarm_bench.agents.command.file import RehearsalOf, read_command_file
-from swarm_bench.agents.command.locators import first_match
-from swarm_bench.agents.command.outcome import read_outcome
-from swarm_bench.agents.command.templates import (
+from swarm_bench.agents.command.file import (
+    RehearsalOf,
     Unset,
     Values,
+    VersionOf,
     fill,
     fill_all,
     fill_arguments,
     is_arguments,
+    read_command_file,
 )
-from swarm_bench.agents.command.version import ask_version
-from swarm_bench.agents.reading.installed import PROXIES
+from swarm_bench.agents.command.locators import PATTERN_SECONDS, first_match
+from swarm_bench.agents.command.outcome import read_outcome
+from swarm_bench.agents.reading.installed import PROXIES, ask_program
 from swarm_bench.agents.reading.json_lines import may_end_document
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -32,6 +33,8 @@ MAX_LINE = 64 * 1024
 """Characters of a line that are read while the agent works."""
 LINE_SECONDS = 0.05
 """Seconds for a pattern on a line: everything else waits meanwhile."""
+_VERSION_SECONDS = 20.0
+"""Seconds for a program to print its version; some load all their libraries before."""
 
 
 class Command:
@@ -108,7 +111,7 @@ class Command:
                 f"PATH; {install}, or fix the first word of 'command'"
             )
         version = (
-            ask_version(file.version, self._path, self._config_folder) if file.version else None
+            _ask_version(file.version, self._path, self._config_folder) if file.version else None
         )
         return Program(name=file.name, version=version, path=path)
 
@@ -215,3 +218,24 @@ class Command:
             path.parent.mkdir(parents=True, exist_ok=True)
             content = text.literal if text.template is None else fill(text.template, values)
             path.write_text(content or "", encoding="utf-8")
+
+
+def _ask_version(version: VersionOf, path: Path, values: Values) -> str:
+    """Return the version that the program prints. Raises `UsageError` when it prints none."""
+    argv = [fill(word, values) for word in version.command]
+    answer = ask_program(argv, _VERSION_SECONDS)
+    printed = answer.stdout + answer.stderr
+    match = _version_in(version.pattern, printed) if answer.code == 0 else None
+    if not match:
+        raise UsageError(
+            f"`{' '.join(argv)}`, run in an empty home folder for the agent file {path}, "
+            f"{answer.description}, and so gives no version; fix 'version', or omit it"
+        )
+    return match
+
+
+def _version_in(pattern: str, printed: str) -> str | None:
+    try:
+        return first_match(pattern, printed, PATTERN_SECONDS)
+    except TimeoutError:
+        return None

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import regex
@@ -18,19 +19,27 @@ from swarm_bench.agents.command.locators import (
     first_text,
     first_texts,
 )
-from swarm_bench.agents.command.output import Failure, Tokens, Tools
-from swarm_bench.agents.command.program_output import ProgramOutput, read_output
-from swarm_bench.agents.command.tool_answers import answers_in, is_set
+from swarm_bench.agents.command.output import (
+    Answers,
+    Failure,
+    ProgramOutput,
+    Tokens,
+    Tools,
+    read_output,
+)
 from swarm_bench.agents.reading.api_errors import find_reason, last_error
-from swarm_bench.agents.reading.call_arguments import limit_texts
 from swarm_bench.agents.reading.endings import STOPPED, Ending, apply_refusal, ending
 from swarm_bench.agents.reading.json_lines import as_clause, as_count, as_text
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
+from swarm_bench.agents.reading.tool_calls import limit_texts
 from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
 
 MAX_REQUESTS = 10_000
 """Nodes of `each` that are read: no agent makes so many requests, whatever it prints."""
+_MAX_ANSWERS = 10_000
 
 
 def read_outcome(file: CommandFile, exit: AgentExit) -> Outcome:
@@ -39,7 +48,7 @@ def read_outcome(file: CommandFile, exit: AgentExit) -> Outcome:
     printed = read_output(exit, output.source, output.format, output.answer)
     material = printed.material
     text = as_text(first_text(output.answer, material))
-    per_request, usage = usage_in(output.tokens, material)
+    per_request, usage = _usage_in(output.tokens, material)
     cause, detail = _judge(file, exit, printed, text, usage)
     answers, retrieved = _read_answers(output.tools, material, exit.files) or (None, None)
     figures = material
@@ -71,7 +80,7 @@ def read_outcome(file: CommandFile, exit: AgentExit) -> Outcome:
     )
 
 
-def usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | None, Usage]:
+def _usage_in(tokens: Tokens, material: Material) -> tuple[tuple[Usage, ...] | None, Usage]:
     """Read usage by request, where the file describes how to separate requests, and all of it. A
     figure that one request lacks is missing in the sum, and all are when there are too many
     requests."""
@@ -200,7 +209,7 @@ def _read_answers(
     def common_name(name: str) -> str:
         return name if tools.mcp is None else _common_name(tools.mcp, name, material)
 
-    answers = answers_in(tools.answers, material, common_name, files)
+    answers = _answers_in(tools.answers, material, common_name, files)
     return None if tools.mcp in material.budget.timed_out else answers
 
 
@@ -230,3 +239,51 @@ def _common_name(mcp: str, name: str, material: Material) -> str:
         mcp, lambda seconds: regex.fullmatch(mcp, name, timeout=seconds, concurrent=True)
     )
     return f"mcp__{match['server']}__{match['tool']}" if match else name
+
+
+def _answers_in(
+    answers: Answers | None,
+    material: Material,
+    common_name: Callable[[str], str],
+    files: frozenset[str],
+) -> tuple[tuple[ToolAnswer, ...], tuple[Retrieved, ...]] | None:
+    """Digest the answers, and return what they put before the agent; `None` when the file does not
+    describe where they stand, or there are more than an agent can have asked for."""
+    if answers is None or not material.readable:
+        return None
+    nodes = find_all(answers.each, material, _MAX_ANSWERS + 1)
+    if len(nodes) > _MAX_ANSWERS:
+        return None
+    collected, retrievals = ToolAnswers(), Retrievals(files)
+    for number, node in enumerate(nodes):
+        inner = material.inside(node)
+        if (tool := first_text(answers.tool, inner)) is None:
+            continue
+        call, name, arguments = (
+            str(number),
+            common_name(tool),
+            _find_values(answers.arguments, inner),
+        )
+        collected.add_call(call, name, arguments)
+        retrievals.add_call(call, name, arguments)
+        failed = is_set(_find_values(answers.failed, inner))
+        content = _find_content(answers.result, inner)
+        collected.add_answer(call, content, failed=failed)
+        retrievals.add_answer(call, content, failed=failed)
+    return collected.all(), retrievals.all(Timeline())
+
+
+def _find_values(locators: Locators, material: Material) -> list[object]:
+    """Return what the first locator that leads to anything has."""
+    return next(filter(None, (locator.values(material) for locator in locators)), [])
+
+
+def _find_content(locators: Locators, material: Material) -> object:
+    """Return a text, or blocks; `None` when nothing stands there."""
+    values = _find_values(locators, material)
+    return values[0] if len(values) == 1 else (first_text(locators, material) if values else None)
+
+
+def is_set(values: Iterable[object]) -> bool:
+    """Tell whether something stands there: `error: null` and `is_error: false` are nothing."""
+    return any(value is not None and value is not False for value in values)

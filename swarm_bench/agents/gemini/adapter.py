@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.gemini.home import CHATS, DEBUG_LOG
-from swarm_bench.agents.gemini.live import read_activity
-from swarm_bench.agents.gemini.names import server_alias
+from swarm_bench.agents.gemini.names import server_alias, treatment_name
 from swarm_bench.agents.gemini.stream import read_outcome
 from swarm_bench.agents.reading.installed import PROXIES, installed
-from swarm_bench.agents.reading.json_lines import as_object
-from swarm_bench.agents.reading.literal import escape, map_texts
-from swarm_bench.agents.reading.plain_prompt import not_a_command
-from swarm_bench.agents.reading.trusted_servers import trust_server
+from swarm_bench.agents.reading.json_lines import (
+    Json,
+    as_clause,
+    as_object,
+    as_text,
+    events_in,
+    may_end_document,
+)
+from swarm_bench.agents.reading.program_input import escape, map_texts, not_a_command, trust_server
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities
@@ -39,6 +43,9 @@ CREDENTIALS = (
     "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_API_VERSION",
     "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_LOCATION",
     "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
+)  # fmt: skip
+_SHOWN_ARGUMENTS = (
+    "file_path", "absolute_path", "pattern", "query", "command", "dir_path", "path", "symbol",
 )  # fmt: skip
 
 
@@ -102,7 +109,7 @@ class Gemini:
         )
 
     def activity(self, line: bytes) -> Activity | None:
-        return read_activity(line)
+        return _read_activity(line)
 
     def outcome(self, exit: AgentExit) -> Outcome:
         return read_outcome(exit)
@@ -246,3 +253,28 @@ def _bare_settings() -> dict[str, dict[str, Any]]:
         "security": {"folderTrust": {"enabled": True}, "auth": {"useExternal": True}},
         "advanced": {"ignoreLocalEnv": True},
     }
+
+
+def _read_activity(line: bytes) -> Activity | None:
+    """Read events for the live view, and the result, after which the program ends."""
+    if may_end_document(line):
+        return Activity(doing="working", over=True)
+    return Activity.joined(map(_read_event, events_in(line)))
+
+
+def _read_event(event: Json) -> Activity | None:
+    match event.get("type"):
+        case "message" if event.get("role") == "assistant":
+            return Activity(doing="writing", over=False)
+        case "tool_use":
+            return Activity(doing=_describe_call(event), over=False)
+        case "result":
+            return Activity(doing="done", over=True)
+    return None
+
+
+def _describe_call(event: Json) -> str:
+    name = treatment_name(as_text(event.get("tool_name")) or "a tool")
+    arguments = as_object(event.get("parameters"))
+    argument = next((arguments[key] for key in _SHOWN_ARGUMENTS if arguments.get(key)), "")
+    return as_clause(f"{name} {as_text(argument) or ''}", 120) or "working"

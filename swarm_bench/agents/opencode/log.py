@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import as_clause
-from swarm_bench.agents.reading.tool_costs import parse_time
+from swarm_bench.agents.reading.tool_calls import parse_time
 from swarm_bench.runtime.untrusted import open_untrusted
 from swarm_bench.text.terminal import plain_text
 

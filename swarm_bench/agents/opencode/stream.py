@@ -1,15 +1,23 @@
 """Reads what `opencode run --format json` prints into an outcome, with the log beside it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swarm_bench.agents.opencode.causes import BROKEN, FINAL, find_cause
 from swarm_bench.agents.opencode.log import Log, read_log
-from swarm_bench.agents.opencode.settings import find_key, plain
-from swarm_bench.agents.reading.call_arguments import Commands
-from swarm_bench.agents.reading.endings import apply_refusal
+from swarm_bench.agents.reading.api_errors import find_reason
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    Ending,
+    MessagePatterns,
+    apply_refusal,
+    ending,
+    find_message_cause,
+    judge_missing_end,
+    judge_success,
+)
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
@@ -24,12 +32,36 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import Span, count_tokens, sum_seconds, tokens_by_tool
+from swarm_bench.agents.reading.tool_calls import (
+    Commands,
+    Span,
+    count_tokens,
+    sum_seconds,
+    tokens_by_tool,
+)
 from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
 
 _SHOWN_ARGUMENTS = ("filePath", "pattern", "query", "command", "description")
+_NAMES = {
+    "ContextOverflowError": Cause.CONTEXT_OVERFLOW,
+    "ProviderAuthError": Cause.NOT_AUTHORIZED,
+    "MessageOutputLengthError": Cause.ANSWER_CUT,
+    "ContentFilterError": Cause.REFUSED,
+    "ProviderModelNotFoundError": Cause.UNKNOWN_MODEL,
+}
+_MESSAGES: MessagePatterns = (
+    (r"model not found\b|(the )?model \S+ (does not exist|is not supported)", Cause.UNKNOWN_MODEL),
+    (r"(the )?(response|content|request) (was )?(blocked|refused|filtered) by", Cause.REFUSED),
+)
+"""How OpenCode begins to say it. What its provider says is read from the rest."""
+_NO_END = "There is no end of a step in the output"
+_REASONS = {"length": Cause.ANSWER_CUT, "content-filter": Cause.REFUSED}
+_FINAL = ("stop", *_REASONS)
+"""Reasons of a step after which no other is made."""
+BROKEN = ("unknown", "other", "error")
+"""Reasons of a step whose stream came to no proper end."""
 
 
 @dataclass
@@ -69,7 +101,7 @@ class Transcript:
         self.at = self.at if moment is None and self.at else (moment or 0) / 1000
         match event.get("type"):
             case "step_start":
-                self.earlier = self.text if self.reason in FINAL else ""
+                self.earlier = self.text if self.reason in _FINAL else ""
                 self.started, self.reason, self.error = True, None, None
                 self.texts.clear()
             case "text":
@@ -210,7 +242,7 @@ def _read_event(event: Json) -> Activity | None:
                 usage=read_usage(part),
                 request=as_text(part.get("messageID")),
                 turns=int(reason == "tool-calls" or reason in BROKEN),
-                over=reason in FINAL,
+                over=reason in _FINAL,
             )
     return None
 
@@ -229,6 +261,17 @@ def read_usage(part: Json) -> Usage:
         cache_create=as_count(cache.get("write")),
         output=None if output is None or thought is None else output + thought,
     )
+
+
+def find_key(name: str) -> str:
+    """Return a server's key. OpenCode puts the key, `_` and the tool's name together: so the model
+    sees `mcp__<server>__<tool>`, and the output shows which server was called."""
+    return f"mcp__{_plain(name)}_"
+
+
+def _plain(name: str) -> str:
+    """Replace in a server's name what the name of a tool cannot have."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
 def _describe_call(part: Json) -> str:
@@ -254,5 +297,71 @@ def _read_servers(names: Iterable[str], transcript: Transcript, log: Log) -> dic
     failed; it names the failed."""
     if not (transcript.started and log.exists):
         return None
-    failed = {plain(name): log.unavailable.get(find_key(name)) for name in names}
+    failed = {_plain(name): log.unavailable.get(find_key(name)) for name in names}
     return {name: status or "connected" for name, status in failed.items()}
+
+
+def find_cause(
+    exit: AgentExit,
+    error: Json | None,
+    reason: str | None,
+    log: Log,
+    *,
+    text: str,
+    at: float | None,
+) -> Ending:
+    """Return the cause, and a sentence on a failure. `error` is the last error event's, if nothing
+    followed it, `reason` and `text` are those of the last step, `at` is when the last event was
+    printed."""
+    if exit.stopped == "timeout" and error is None and log.error and log.failed_since(at):
+        return _find_message_cause(log.error), log.error
+    if exit.stopped is not None and (exit.stopped != "timeout" or error is None):
+        return STOPPED[exit.stopped], _message(error) or log.error
+    if reason == _FINAL[0] and text.strip() and error is not None:
+        return Cause.FINISHED, as_clause(f"It failed after its answer: {_message(error)}")
+    if error is not None and error.get("name") == "UnknownError" and log.error:
+        return _find_message_cause(log.error), log.error
+    if error is not None:
+        return _find_failure(error), _message(error)
+    if reason == _FINAL[0]:
+        return judge_success(exit, text, log.last)
+    if exit.returncode != 0 or reason in (None, "tool-calls"):
+        return _judge_missing_end(exit, log, text, has_events=at is not None)
+    if reason in BROKEN:
+        return Cause.PROVIDER_FAILED, "The model's stream ended before its answer did"
+    if reason in _REASONS:
+        return _REASONS[reason], None
+    return judge_success(exit, text, log.last)
+
+
+def _find_failure(error: Json) -> Cause:
+    name, data = str(error.get("name")), as_object(error.get("data"))
+    if name in _NAMES:
+        return _NAMES[name]
+    message = as_text(data.get("message")) or f"API Error: {name}"
+    return _find_message_cause(message, as_count(data.get("statusCode")))
+
+
+def _find_message_cause(message: str, status: int | None = None) -> Cause:
+    return find_message_cause(_MESSAGES, message) or find_reason(message, status)
+
+
+def _message(error: Json | None) -> str | None:
+    if error is None:
+        return None
+    data = as_object(error.get("data"))
+    message = as_clause(data.get("message")) or as_clause(error.get("name"))
+    status = as_count(data.get("statusCode"))
+    return message if status is None else f"{message or 'Error'} (HTTP status {status})"
+
+
+def _judge_missing_end(exit: AgentExit, log: Log, text: str, *, has_events: bool) -> Ending:
+    detail = ending(exit.returncode, log.last)
+    if exit.stdout.stat().st_size == 0:
+        return Cause.NO_OUTPUT, detail
+    if exit.returncode != 0:
+        return Cause.EXIT_CODE, detail
+    judgement = judge_missing_end(
+        exit, text.strip(), has_events=has_events, end="step_finish", missing=_NO_END
+    )
+    return judgement or (Cause.UNREADABLE_OUTPUT, _NO_END)

@@ -5,8 +5,7 @@ from typing import Any
 
 from swarm_bench.agents.qwen.stream import CHATS, read_outcome
 from swarm_bench.agents.reading.installed import PROXIES, installed
-from swarm_bench.agents.reading.plain_prompt import not_a_command
-from swarm_bench.agents.reading.trusted_servers import trust_server
+from swarm_bench.agents.reading.program_input import not_a_command, trust_server
 from swarm_bench.agents.stream_json.stream import read_activity
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Abilities, Capabilities

@@ -1,14 +1,26 @@
 """Reads what Qwen Code prints (`--output-format stream-json`, or `json`) into an outcome.
 
 Its events are like Claude Code's, but for what a prompt's tokens include and how a failure looks.
+Before 0.24 a request that failed was a success, with the error in the place of the answer and exit
+code 0; a used-up turn budget has no result event in any version.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swarm_bench.agents.qwen.causes import find_answer, find_cause
-from swarm_bench.agents.reading.endings import apply_refusal
+from swarm_bench.agents.reading.api_errors import find_reason
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    Ending,
+    MessagePatterns,
+    apply_refusal,
+    ending,
+    find_message_cause,
+    judge_missing_end,
+    tail,
+)
 from swarm_bench.agents.reading.json_lines import (
     Json,
     as_amount,
@@ -22,7 +34,7 @@ from swarm_bench.agents.reading.json_lines import (
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import (
+from swarm_bench.agents.reading.tool_calls import (
     Span,
     count_tokens,
     make_span_until,
@@ -30,6 +42,8 @@ from swarm_bench.agents.reading.tool_costs import (
     sum_seconds,
     tokens_by_tool,
 )
+from swarm_bench.agents.stream_json.failures import NO_RESULT, judge_result
+from swarm_bench.agents.stream_json.failures import find_answer as _plain_answer_of
 from swarm_bench.agents.stream_json.transcript import Transcript, servers_of, tools_of
 from swarm_bench.agents.stream_json.transcript import usage_of as claude_usage_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
@@ -38,6 +52,27 @@ from swarm_bench.core.status import Cause
 CHATS = ".qwen/projects/*/chats/*.jsonl"
 """Pattern of the files below the home with the conversations. The events that are printed have no
 times, and of a tool's result what a person would be shown."""
+_TURN_LIMIT_CODE = 53
+_ERROR_ANSWER = re.compile(
+    r"(?:.*\n)?\[API Error: .*\]"
+    r"(\n(Please wait|Possible quota|Rate limit|Quota exceeded)[^\n]*)*\s*",
+    re.DOTALL,
+)
+"""An answer that is none, or that broke off: older versions call it a success."""
+_MESSAGES: MessagePatterns = (
+    (r"(\[API Error: )?(reached )?max(imum)? session turns", Cause.MAX_TURNS),
+    (
+        r"(\[API Error: )?model stream ended with(out a| no)? (empty response text|finish reason)",
+        Cause.EMPTY_ANSWER,
+    ),
+)
+_NOISE = ("Ripgrep not available", "⚠ SAFE MODE", "Retrying provider attempt", "Warning: MCP")
+_NO_LOGIN = re.compile(
+    r"(Error: )?(Please set an Auth method|No auth type|Missing API key|Auth method|Invalid auth)",
+    re.I,
+)
+_STDERR_BYTES = 64 * 1024
+_MESSAGE_FIELDS = ("result", "subtype")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,3 +200,65 @@ def _count_subagents(transcript: Transcript) -> int:
 def _count_denials(result: Json) -> dict[str, int]:
     refused = map(as_object, as_list(result.get("permission_denials")))
     return dict(Counter(as_text(denial.get("tool_name")) or "unknown" for denial in refused))
+
+
+def find_cause(exit: AgentExit, transcript: Transcript) -> Ending:
+    """Return the cause, and a sentence on a failure."""
+    if exit.stopped is not None:
+        return STOPPED[exit.stopped], None
+    if transcript.last is None:
+        return _judge_missing_result(exit, transcript)
+    result = transcript.last.value
+    if _has_failed(result):
+        fields = (as_object(result.get("error")).get("message"), *map(result.get, _MESSAGE_FIELDS))
+        message = next(filter(None, map(as_text, fields)), "")
+        return _find_failure(message), as_clause(message)
+    answer = as_text(result.get("result"))
+    if answer is None and not transcript.text:
+        return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
+    if answer and _ERROR_ANSWER.fullmatch(answer):
+        message = answer[answer.rindex("[API Error: ") :]
+        return _find_failure(message), as_clause(message)
+    return judge_result(exit, transcript, next(reversed(_read_stderr(exit)), None))
+
+
+def find_answer(transcript: Transcript, cause: Cause) -> str | None:
+    """Return the answer, which may have an error in its place."""
+    result = transcript.last.value if transcript.last else {}
+    answer = None if _has_failed(result) else _plain_answer_of(transcript, cause)
+    return None if answer is None or _ERROR_ANSWER.fullmatch(answer) else answer
+
+
+def _has_failed(result: Json) -> bool:
+    return result.get("is_error") is True or result.get("subtype", "success") != "success"
+
+
+def _judge_missing_result(exit: AgentExit, transcript: Transcript) -> Ending:
+    if exit.returncode == _TURN_LIMIT_CODE:
+        return Cause.MAX_TURNS, None
+    if exit.stdout.stat().st_size == 0:
+        unready = exit.returncode == 1 and any(map(_NO_LOGIN.match, _read_stderr(exit)[-3:]))
+        return Cause.NOT_AUTHORIZED if unready else Cause.NO_OUTPUT, _describe_ending(exit)
+    if exit.returncode != 0:
+        return Cause.EXIT_CODE, _describe_ending(exit)
+    has_events = transcript.has_events
+    judgement = judge_missing_end(
+        exit, transcript.text, has_events=has_events, end="result", missing=NO_RESULT
+    )
+    return judgement or (Cause.UNREADABLE_OUTPUT, NO_RESULT)
+
+
+def _find_failure(message: str) -> Cause:
+    return find_message_cause(_MESSAGES, message) or find_reason(
+        message, unknown=Cause.ERROR_RESULT
+    )
+
+
+def _describe_ending(exit: AgentExit) -> str:
+    """Return the exit code, and the last line of standard error that is no noise."""
+    return ending(exit.returncode, next(reversed(_read_stderr(exit)), None))
+
+
+def _read_stderr(exit: AgentExit) -> list[str]:
+    lines = tail(exit.stderr, _STDERR_BYTES).splitlines()
+    return [line for line in lines if line.strip() and not line.startswith(_NOISE)]

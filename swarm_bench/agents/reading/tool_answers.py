@@ -4,18 +4,11 @@ is nothing in one, and how much. The texts themselves are not kept."""
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Self
 
-from swarm_bench.agents.reading.call_marks import (
-    ID,
-    NUMBER,
-    TIME,
-    remove_marks,
-    remove_question,
-)
 from swarm_bench.core.outcome import AgentExit, ToolAnswer
 from swarm_bench.runtime.mcp.results import json_values, read_result
 from swarm_bench.text.answer_kinds import kind_of
@@ -64,6 +57,40 @@ _QUESTION_KEYS = frozenset(
 """Words of keys whose value repeats a question, wherever they stand."""
 _LOCATION = frozenset({"path", "paths", "file", "files", "filename", "uri", "url", "location"})
 """Words of keys whose value is a location, though it was asked for."""
+_UNITS = "(?:ms|msecs?|milliseconds?|µs|s|secs?|seconds?)"
+_TIME = re.compile(
+    rf"(?<![\w.])\d{{1,15}}(?:\.\d{{1,15}})? ?{_UNITS}\b|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
+)
+_ID = re.compile(
+    r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|"
+    r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{8,64}\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?<![\w.:/\\-])(?<!\bline )(?<!\blines )(?<! to )(?<! and )\d{1,20}(?![\w:/\\-]|\.\w| \w)"
+)
+"""One that counts no things, and is of no line."""
+_MARK = re.compile(
+    r"\b\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\b|\b0x[0-9a-f]{4,16}\b|"
+    r"\b(?:pid|worker|process|thread|node|host|job|task|pod|attempt)[-#:= ]{1,2}\d{1,20}\b",
+    re.IGNORECASE,
+)
+"""A time of day, an address in memory, a number of who answered."""
+_TOKEN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/]{10,200}={0,2}(?![\w+/=-]|\.\w)")
+_CHANGES = 0.35
+"""Share of the places between two characters of a random token: in names it is fewer."""
+_LOCATES = re.compile(
+    r"[/\\]|\w\.[A-Za-z]\w{0,5}\b|\blines? \d|:\d|^[ \t]|^\d+[\t:|]|[;{}]$|^\w+(?:: ?\w+)? ?= |^@|"
+    r"^(?:export |public |private |static |async |pub )*"
+    r"(?:def|class|return|raise|import|from|func|function|fn|const|let|var|throw) ",
+    re.MULTILINE,
+)
+"""A path, a line of a file, or a line of a program."""
+_GENERIC = frozenset(
+    {"code", "file", "files", "index", "query", "result", "results"} | {"search", "server", "tool"}
+)
+"""Words that stand in an answer whatever is asked, so one of them alone is no echo."""
 
 
 class ToolAnswers:
@@ -134,7 +161,7 @@ def _remove_echo(text: str, questions: list[str]) -> str:
         remaining = "\n".join(_parts_without_echo(text.strip(), echo)) or text
     except RecursionError:
         remaining = text
-    return remove_marks(ID.sub("", remaining))
+    return _remove_marks(_ID.sub("", remaining))
 
 
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
@@ -149,17 +176,17 @@ def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
 
 def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     if text.strip():
-        remaining = remove_marks(
+        remaining = _remove_marks(
             "\n".join(map(_remove_numbers, echo.strip_text(text).splitlines()))
         )
-        yield remove_question(remaining, echo.phrases)
+        yield _remove_question(remaining, echo.phrases)
 
 
 def _remove_numbers(line: str) -> str:
     """Remove the numbers of a line that is no result of the search."""
     if len(line) > _MAX_LINE or _RESULT.search(line):
         return line
-    return NUMBER.sub("", TIME.sub("", line))
+    return _NUMBER.sub("", _TIME.sub("", line))
 
 
 class _Echo:
@@ -203,7 +230,7 @@ class _Echo:
         if line.startswith("<"):
             tag, closed, remaining = line.partition(">")
             return self._echo.sub(_label, tag) + closed + remaining
-        timeless = TIME.sub("", line)
+        timeless = _TIME.sub("", line)
         keeps = last and _PATH.search(timeless)
         remainder = timeless if keeps else self._echo.sub(_label, timeless)
         return None if _RESULT.search(remainder) else remainder
@@ -256,7 +283,7 @@ def _is_time(key: str, value: Any) -> bool:
     if not _CLOCK & _key_words(key) or isinstance(value, bool):
         return False
     return isinstance(value, int | float) or (
-        isinstance(value, str) and not TIME.sub("", value[:_MAX_LINE]).strip()
+        isinstance(value, str) and not _TIME.sub("", value[:_MAX_LINE]).strip()
     )
 
 
@@ -273,3 +300,43 @@ def _key_words(key: str) -> frozenset[str]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+
+
+def _remove_marks(text: str) -> str:
+    """Remove what is of the call from an answer that names no place; another one stays, since
+    what looks like a mark may be what was found."""
+    stripped = _TOKEN.sub(_unless_random, _MARK.sub("", text))
+    is_json = stripped[:1] in ("{", "[")
+    return text if _LOCATES.search(stripped[1:-1] if is_json else stripped) else stripped
+
+
+def _remove_question(text: str, questions: Sequence[str]) -> str:
+    """Remove the whole question from wherever an answer that names no place repeats it, but not
+    where it is all of the answer."""
+    if _LOCATES.search(text):
+        return text
+    stripped = text
+    for terms in sorted((question.split() for question in questions), key=len, reverse=True):
+        if terms and (len(terms) > 1 or (terms[0] not in _GENERIC and len(terms[0]) > 2)):
+            phrase = r"[\W_]{1,3}".join(map(re.escape, terms))
+            stripped = re.sub(rf"(?<![^\W_]){phrase}(?![^\W_])", "", stripped, flags=re.IGNORECASE)
+    return stripped if re.search(r"\w", stripped) else text
+
+
+def _unless_random(match: re.Match[str]) -> str:
+    return "" if _is_random(match[0]) else match[0]
+
+
+def _is_random(token: str) -> bool:
+    """Tell whether a token is made by a generator: two runs of digits among its letters, or kinds
+    of characters that hardly repeat."""
+    if re.fullmatch(r"[A-Za-z]+(?:/[A-Za-z0-9]+)+", token) and not re.search(r"\d[A-Za-z]", token):
+        return False  # a path
+    kinds = [
+        "d" if character.isdigit() else "u" if character.isupper() else "l" for character in token
+    ]
+    changes = sum(this != following for this, following in zip(kinds, kinds[1:], strict=False))
+    digits = len(re.findall(r"\d+", token))
+    return (
+        digits > 1 and any(character.isalpha() for character in token)
+    ) or changes >= _CHANGES * len(token)

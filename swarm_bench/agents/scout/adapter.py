@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 
-from swarm_bench.agents.reading.start_timeout import start_timeout
+from swarm_bench.agents.reading.program_input import start_timeout
 from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from swarm_bench.agents.reading.call_arguments import Commands
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
@@ -18,7 +17,13 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.retrieved import Retrievals
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_costs import Span, count_tokens, make_span, parse_time
+from swarm_bench.agents.reading.tool_calls import (
+    Commands,
+    Span,
+    count_tokens,
+    make_span,
+    parse_time,
+)
 from swarm_bench.core.outcome import Usage
 
 EXTRAS_KEY = "swarm_bench"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.command.adapter import Command
+from swarm_bench.agents.command.file import PLACEHOLDERS
 from swarm_bench.agents.command.output import CAUSES
-from swarm_bench.agents.command.templates import PLACEHOLDERS
 from swarm_bench.core.errors import ConfigError
 
 PAGE = (Path(__file__).parents[3] / "docs" / "command-agents.md").read_text("utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents.command.outcome import MAX_REQUESTS
-from swarm_bench.agents.command.program_output import LARGEST
+from swarm_bench.agents.command.output import LARGEST
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.status import Cause
 from tests.agents.command.command_files import agent, read
