@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swarm_bench.app.export.exporting import load as load
+    from swarm_bench.app.exporting import load as load
 
 __version__ = "0.1.0"
 
@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Import `load` when somebody asks for it: the package itself stays quick to import."""
     if name == "load":
-        from swarm_bench.app.export.exporting import load
+        from swarm_bench.app.exporting import load
 
         return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ from swarm_bench.app.session import check_output, make_folder
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.stored.agents import write_summary
 from swarm_bench.app.stored.series import write_series_summary
-from swarm_bench.app.trust.withheld import load_agent
+from swarm_bench.app.trust.approval import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series_folder import find_sessions, member_folder
 from swarm_bench.config.settings import Continued, Member, Resolved

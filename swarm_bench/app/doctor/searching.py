@@ -1,17 +1,18 @@
 """Asks the tool of a mode one real question, in a clone of the user's repository, and looks whether
 what it answers is there."""
 
-from collections.abc import Awaitable
+import re
+from collections import Counter
+from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import uuid4
 
 import anyio
 
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.app.doctor.naming import find_frequent_name
-from swarm_bench.app.preflight.handshake import needs_preparation
+from swarm_bench.app.preflight import needs_preparation
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
@@ -23,6 +24,7 @@ from swarm_bench.retrieval.opened_mode import OpenedMode
 from swarm_bench.retrieval.preparing import call, prepare
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot
 from swarm_bench.text import tool_roles
@@ -185,3 +187,43 @@ def _judge(mode: Mode, question: Question, reply: _SearchReply, excerpt: str) ->
     exist = "exists" if existing == 1 else "exist"
     finding = f"{took}; {share} {exist}, in {quantify(len(list_files(places)), 'file')}"
     return Check(about=subject, state=State.OK, finding=finding)
+
+
+MOST_FILES = 3000
+LARGEST_FILE = 200_000
+"""Bytes; what is larger is seldom written by hand."""
+SHORTEST = 6
+"""Letters of a name that says something."""
+_DEFINED = re.compile(
+    r"\b(?:class|def|fn|func|function|struct|interface|trait|type|enum|module)\s+([A-Za-z_]\w*)"
+)
+_PARTS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
+"""Between two words of a name, which no sentence has."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def find_frequent_name(root: Path, files: Collection[str]) -> str | None:
+    """Find the name that is defined once and used in the most files, of several words if there is
+    such a name; else the stem of a file. `None` for a repository without any name."""
+    texts = [text for path in sorted(files)[:MOST_FILES] if (text := _read_text(root / path))]
+    defined: Counter[str] = Counter(name for text in texts for name in _DEFINED.findall(text))
+    once = {name for name, times in defined.items() if times == 1 and _is_meaningful(name)}
+    once = set(filter(_PARTS.search, once)) or once
+    used: Counter[str] = Counter(name for text in texts for name in once & set(_NAME.findall(text)))
+    if used:
+        return min(used, key=lambda name: (-used[name], name))
+    stems = sorted(stem for path in files if _is_meaningful(stem := PurePosixPath(path).stem))
+    return stems[0] if stems else None
+
+
+def _is_meaningful(name: str) -> bool:
+    return len(name) >= SHORTEST and not name.startswith("_")
+
+
+def _read_text(path: Path) -> str:
+    """Read the text of a file; empty for what is no file, too large, or no text."""
+    try:
+        content = read(path, LARGEST_FILE)
+    except OSError:
+        return ""
+    return "" if b"\0" in content else content.decode("utf-8", "replace")

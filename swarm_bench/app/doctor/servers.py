@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
-from swarm_bench.app.preflight.handshake import greet_alone, greet_modes
+from swarm_bench.app.preflight import greet_alone, greet_modes
 from swarm_bench.app.setup.choosing import build_tools
 from swarm_bench.app.setup.folders import open_work_folder
 from swarm_bench.config.settings import Resolved, Settings

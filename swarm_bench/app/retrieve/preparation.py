@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from swarm_bench.app.notices import tell_omissions
-from swarm_bench.app.preflight.asking import check_mode_tools, name_back_ends
+from swarm_bench.app.preflight import check_mode_tools, name_back_ends
 from swarm_bench.app.retrieve.growing import extend_experiment
 from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.setup.choosing import build_tools, find_named_suite, read_modes

@@ -8,9 +8,8 @@ from typing import Any
 
 from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.setup.sizes import SwarmSizes, check_trials, resolve_sizes
-from swarm_bench.app.trust.approval import require
+from swarm_bench.app.trust.approval import identify_program, require
 from swarm_bench.app.trust.demands import list_mode_demands, list_suite_demands
-from swarm_bench.app.trust.withheld import identify_program
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.config.options import REPOSITORY

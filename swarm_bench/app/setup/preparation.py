@@ -8,12 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from swarm_bench.app.notices import emit_notices, tell_prices, tell_stand
-from swarm_bench.app.preflight.asking import check_mode_tools, name_back_ends
-from swarm_bench.app.preflight.placebos import (
-    draw_placebo_passages,
-    list_modes_to_greet,
-    make_placebos,
-)
+from swarm_bench.app.preflight import check_mode_tools, name_back_ends
 from swarm_bench.app.replaying import open_replay
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import SessionInputs, build_tools, read_inputs
@@ -29,26 +24,32 @@ from swarm_bench.app.setup.experiment import build_experiment, check_same_measur
 from swarm_bench.app.setup.folders import create_tell, create_warn, open_work_folder
 from swarm_bench.app.setup.own_tasks import add_own_tasks
 from swarm_bench.app.setup.prepared import PreparedSession
-from swarm_bench.app.trust.approval import require
+from swarm_bench.app.trust.approval import load_agent, require
 from swarm_bench.app.trust.demands import list_demands
-from swarm_bench.app.trust.withheld import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.looking import look_again
 from swarm_bench.benchmarks.swarm.plan.resume import add_back_ends, extend
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.config.settings import Resolved, Settings
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.designs import Design
-from swarm_bench.core.session.experiment import Experiment, Mode
+from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
 from swarm_bench.engine.plan import drop_finished, iterate_groups
 from swarm_bench.retrieval.canopy.service import open_running_service
+from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
+from swarm_bench.retrieval.modes.mode import render_servers
+from swarm_bench.retrieval.placebo.arm import PLACEBO, name_material_file
+from swarm_bench.retrieval.placebo.drawing import draw_passages
+from swarm_bench.retrieval.placebo.forms import make_placebo_tool
+from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Passage
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.retrieval.witnesses.purposes import find_purposes
+from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
@@ -222,3 +223,68 @@ async def _check(inputs: SessionInputs, resolved: Resolved, emit: Emit | None) -
     if settings.service_url and emit:
         async with open_running_service(settings.service_url):
             pass
+
+
+def list_modes_to_greet(modes: Sequence[Mode], experiment: Experiment) -> list[Mode]:
+    """List the modes whose own servers are to be asked: a placebo needs the tools of its mode,
+    which may have no trial to run itself."""
+    needed = [experiment.mode(mode.control_of[0]) if mode.is_placebo else mode for mode in modes]
+    return list({mode.name: mode for mode in needed}.values())
+
+
+async def make_placebos(
+    placebos: Sequence[Mode], ready: PreparedSession, handshakes: Handshakes
+) -> Handshakes:
+    """Make and greet the placebos; `handshakes` are those of their tools. Raises `UsageError` when
+    too few files have nothing to do with the tasks."""
+    if not placebos:
+        return {}
+    experiment, tools = ready.experiment, ready.tools
+    folder = tools.work / PLACEBO
+    places = await draw_placebo_passages(ready)
+    for mode in placebos:
+        original = experiment.mode(mode.control_of[0])
+        for number, server in enumerate(original.servers):
+            path = name_material_file(folder, mode.name, number)
+            with store_errors(path):
+                _build_material(
+                    handshakes[original.name][server], original, experiment, places
+                ).write(path)
+    values = {"workspace": str(tools.work), PLACEBO: str(folder)}
+    async with tools.homes.open_home("home-placebo") as home:
+        servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
+        answers = await greet(servers, templates=servers, cwd=tools.work, env=tools.env)
+    for name, by_server in answers.items():
+        for handshake in by_server.values():
+            if handshake.problem is not None:
+                raise HarnessError(f"{name} could not be started: {handshake.problem}; try again")
+    return {
+        name: {server: _rename_program(handshake) for server, handshake in by_server.items()}
+        for name, by_server in answers.items()
+    }
+
+
+def _rename_program(handshake: Handshake) -> Handshake:
+    program = Program(name=NAME, version=VERSION, path=handshake.program.path)
+    return replace(handshake, program=program)
+
+
+async def draw_placebo_passages(ready: PreparedSession) -> tuple[Passage, ...]:
+    """Draw what the placebos of the session answer with; none without any. Raises `UsageError`."""
+    experiment = ready.experiment
+    if not any(mode.is_placebo for mode in experiment.modes):
+        return ()
+    return await draw_passages(ready.snapshot, experiment.tasks, experiment.seed)
+
+
+def _build_material(
+    handshake: Handshake, mode: Mode, experiment: Experiment, places: tuple[Passage, ...]
+) -> Material:
+    return Material(
+        identity=Identity(name=handshake.name, title=handshake.title, version=handshake.version),
+        instructions=handshake.instructions,
+        tools=tuple(make_placebo_tool(tool, mode.search) for tool in handshake.tools),
+        places=places,
+        files=experiment.repository.files,
+        seed=experiment.seed,
+    )

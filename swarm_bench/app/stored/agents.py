@@ -32,7 +32,7 @@ from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import hold_lock, write_whole
 
 if TYPE_CHECKING:
-    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.judging import Answers
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
@@ -103,7 +103,7 @@ class AgentSession(StoredSession):
             return self.report()
 
     def read_answers(self) -> "Answers":
-        from swarm_bench.app.judging.answers import read_agent_answers
+        from swarm_bench.app.judging import read_agent_answers
 
         return read_agent_answers(self)
 

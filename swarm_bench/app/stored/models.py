@@ -16,7 +16,7 @@ from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.runtime.files import hold_lock
 
 if TYPE_CHECKING:
-    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.judging import Answers
 
 
 class ModelSession(PairSession):
@@ -55,6 +55,6 @@ class ModelSession(PairSession):
             return self.report()
 
     def read_answers(self) -> "Answers":
-        from swarm_bench.app.judging.answers import read_model_answers
+        from swarm_bench.app.judging import read_model_answers
 
         return read_model_answers(self)

@@ -56,7 +56,7 @@ from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import open_untrusted, read
 
 if TYPE_CHECKING:
-    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.judging import Answers
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
 
     from swarm_bench.analysis.cases.session import CaseSession
     from swarm_bench.analysis.selection import Selection
-    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.judging import Answers
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.app.stored.past import PastSession
     from swarm_bench.core.report.diff import Diff

@@ -43,7 +43,7 @@ def export(
     """
     folder = find_session(session)
     with show_step(f"reading {folder}"):
-        from swarm_bench.app.export import exporting
+        from swarm_bench.app import exporting
 
         if output is not None:
             exporting.export_to(folder, kind, output)

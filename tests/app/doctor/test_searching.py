@@ -11,8 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from swarm_bench.app.doctor.naming import find_frequent_name
-from swarm_bench.app.doctor.searching import check_search, make_question
+from swarm_bench.app.doctor.searching import check_search, find_frequent_name, make_question
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import UsageError

@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 import swarm_bench
 from swarm_bench.analysis.trials_table import COMMON
-from swarm_bench.app.export.exporting import export, export_to
+from swarm_bench.app.exporting import export, export_to
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.standing import Caveat
