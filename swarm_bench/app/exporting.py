@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from swarm_bench.analysis.frames import LoadedSession, make_frames
-from swarm_bench.app.stored.opening import open_session
+from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials_table import TrialsTable
 from swarm_bench.reports.junit import render_junit

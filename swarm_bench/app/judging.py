@@ -1,4 +1,4 @@
-"""Has a model compare the answers of a session that is over."""
+"""Has a model compare the answers of a session that is over, and stores what it says."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
-from swarm_bench.app.stored.opening import open_session
+from swarm_bench.app.stored.session import open_session
 from swarm_bench.benchmarks.cases.folder import PROMPTS
 from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts

@@ -1,15 +1,19 @@
-"""What there is to choose from: modes, task suites, agents, models, data sets."""
+"""What there is to choose from: modes, task suites, agents, models, data sets; and the pages of the
+documentation and the examples, which come with the package."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from swarm_bench.app.models.arms import list_models
 from swarm_bench.app.setup import agents
-from swarm_bench.app.setup.credentials import find_authentication
+from swarm_bench.app.setup.agents import find_authentication
 from swarm_bench.app.trust.approval import approve
 from swarm_bench.benchmarks.agents.finding import find_agent, needs_argument
 from swarm_bench.config import settings
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.config.shipped import find_shipped
+from swarm_bench.core.errors import SwarmBenchError, UnknownName
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.ports import Described
 from swarm_bench.datasets.rows import list_datasets
@@ -71,3 +75,49 @@ def _add_canopy(listing: Listing) -> Listing:
         return replace(listing, problem=str(error))
     runs = ["the embedded one" if is_embedded(program) else str(program) for program in programs]
     return replace(listing, about=f"{listing.about} Runs {' with '.join(dict.fromkeys(runs))}.")
+
+
+FOLDER = "docs"
+_PAGE = ".md"
+_DESIGN = "design"
+"""Notes for whoever changes swarm-bench."""
+_LONGEST = 160
+
+
+def list_pages() -> list[Listing]:
+    """List the pages and the examples, each with what it is about."""
+    folder = find_shipped(FOLDER)
+    return [
+        Listing(name=name, about=_read_title(folder / path), source=FOLDER)
+        for name, path in sorted(_iterate_paths(folder))
+    ]
+
+
+def read_page(name: str) -> str:
+    """Return the text of a page or an example. Raises `UnknownName`."""
+    folder = find_shipped(FOLDER)
+    paths = dict(_iterate_paths(folder))
+    page = name.removeprefix(f"{FOLDER}/").removesuffix(_PAGE)
+    if page not in paths:
+        raise UnknownName("page", name, paths)
+    return (folder / paths[page]).read_text(encoding="utf-8")
+
+
+def _iterate_paths(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield names and paths: a page goes without its ending."""
+    for file in folder.rglob("*"):
+        path = PurePosixPath(file.relative_to(folder).as_posix())
+        if file.is_file() and path.parts[0] != _DESIGN and "__pycache__" not in path.parts:
+            yield str(path).removesuffix(_PAGE), str(path)
+
+
+def _read_title(file: Path) -> str:
+    """Return the title of a page, the description of a mode file, the first words of another."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".json":
+        title = str(json.loads(text).get("swarmBench", {}).get("description", ""))
+    elif file.suffix == ".ipynb":
+        title = "A notebook that reads a session"
+    else:
+        title = next((line for line in text.splitlines() if line.strip('#" ')), "").strip('#" ')
+    return title if len(title) <= _LONGEST else f"{title[:_LONGEST]}…"

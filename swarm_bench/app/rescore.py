@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.app.audit import Stream, find_streams, load_adapter, read_outcome
 from swarm_bench.app.stored.session import RescoreRequest
-from swarm_bench.app.streams import Stream, find_streams, load_adapter, read_outcome
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.demands import list_scorer_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder

@@ -12,8 +12,7 @@ from swarm_bench.app.running import agents
 from swarm_bench.app.running.agents import AgentCall
 from swarm_bench.app.session import check_output, make_folder
 from swarm_bench.app.setup.resolving import read_session
-from swarm_bench.app.stored.agents import write_summary
-from swarm_bench.app.stored.series import write_series_summary
+from swarm_bench.app.stored.agents import write_series_summary, write_summary
 from swarm_bench.app.trust.approval import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series_folder import find_sessions, member_folder

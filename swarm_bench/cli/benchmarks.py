@@ -105,7 +105,7 @@ def show_benchmark(
     """
     with show_step(f"looking at {name}"):
         from swarm_bench.app.benchmarks import describe, render_schema
-        from swarm_bench.app.models.showing import ShowRequest, show_case
+        from swarm_bench.app.showing import ShowRequest, show_case
 
     if case is not None:
         request = ShowRequest(

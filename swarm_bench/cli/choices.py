@@ -76,7 +76,7 @@ def docs(page: PAGE = None) -> None:
       swarm-bench docs examples/filesystem.json > filesystem.json
     """
     with show_step("looking for the pages"):
-        from swarm_bench.app.pages import list_pages, read_page
+        from swarm_bench.app.listing import list_pages, read_page
 
     if page is not None:
         show(read_page(page))

@@ -97,7 +97,7 @@ def show_dataset(
       swarm-bench datasets show rows.jsonl --benchmark labels
     """
     with show_step(f"reading {word}") as line:
-        from swarm_bench.app.datasets.showing import show_dataset as page
+        from swarm_bench.app.showing import show_dataset as page
 
         text = page(word, benchmark, properties or (), line.say)
     show("".join(f"{printable(line)}\n" for line in text.splitlines()))

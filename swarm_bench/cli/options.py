@@ -66,7 +66,7 @@ def find_session(word: str) -> Path:
     """Return the folder that was named, and say which it is where that is no path. Raises
     `UsageError`."""
     with show_step("looking for the session"):
-        from swarm_bench.app.stored.naming import find_session_folder
+        from swarm_bench.app.stored.past import find_session_folder
 
         folder = find_session_folder(word)
     if str(folder) != word:

@@ -41,8 +41,7 @@ def _run(typed_options: dict[str, Any]) -> None:
     with show_step("starting"):
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app import session
-        from swarm_bench.app.retrieve.resolving import resolve
-        from swarm_bench.app.running.retrieve import RetrieveCall
+        from swarm_bench.app.running.retrieve import RetrieveCall, resolve
         from swarm_bench.app.trust.approval import approve
         from swarm_bench.cli.output.progress import watch_progress
 

@@ -22,8 +22,8 @@ from swarm_bench.app.exporting import export, load
 from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.session import run
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored.opening import open_session
 from swarm_bench.app.stored.pairs import PairSession
+from swarm_bench.app.stored.session import open_session
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.judging import JudgeRequest, JudgeResult, judge, show_plan
-from swarm_bench.app.report import report
+from swarm_bench.app.stored.reporting import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.judging.asking import AT_ONCE
 from swarm_bench.core.errors import NotAuthorized, UsageError

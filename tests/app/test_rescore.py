@@ -9,8 +9,7 @@ import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.app.rescore import guess_workspace
-from swarm_bench.app.stored.opening import open_session
-from swarm_bench.app.stored.session import RescoreRequest
+from swarm_bench.app.stored.session import RescoreRequest, open_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError

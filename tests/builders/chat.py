@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from swarm_bench.app.models.greeting import TEXT
+from swarm_bench.app.running.models import TEXT
 
 State = tuple[int, Mapping[str, str], bytes]
 """Of an answer: its number, its headers and its body."""

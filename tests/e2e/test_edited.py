@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.report import report
+from swarm_bench.app.stored.reporting import report
 from swarm_bench.engine.seal import add_checksum
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench

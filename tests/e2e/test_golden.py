@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from swarm_bench.app.retrieve import resolving
+from swarm_bench.app.setup import retrieve
 from swarm_bench.app.trust.demands import list_session_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.folder import open_case_folder
@@ -202,7 +202,7 @@ def asked(folder: Path) -> list[Demand]:
     if benchmark == "swarm":
         return asked_by_agents(SessionFolder(folder).read_experiment())
     if benchmark == "retrieve":
-        return asked_by_agents(resolving.read_experiment(resolving.open_folder(folder)))
+        return asked_by_agents(retrieve.read_experiment(retrieve.open_folder(folder)))
     experiment = open_case_folder(folder).read_experiment()
     return [*list_run_demands(experiment), *list_benchmark_demands(experiment)]
 

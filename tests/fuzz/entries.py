@@ -9,7 +9,7 @@ from pathlib import Path
 
 from swarm_bench.agents.command.file import read_command_file
 from swarm_bench.agents.replay.adapter import read_recording
-from swarm_bench.app.report import report
+from swarm_bench.app.stored.reporting import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import SwarmBenchError

@@ -1,4 +1,5 @@
-"""Everything that `doctor` looks at, in the order in which it tells."""
+"""Everything that `doctor` looks at, in the order in which it tells: what a comparison needs of the
+machine, the repository and the agent's program, and the tools. What nobody vouches for stays."""
 
 import os
 import platform
@@ -18,8 +19,8 @@ from packaging.version import InvalidVersion, Version
 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.doctor.servers import check_tools
-from swarm_bench.app.setup.credentials import find_authentication, suggest_credentials
-from swarm_bench.app.setup.sizes import find_largest_swarm
+from swarm_bench.app.setup.agents import find_authentication, suggest_credentials
+from swarm_bench.app.setup.choosing import find_largest_swarm
 from swarm_bench.app.trust.approval import approve, list_unapproved, require
 from swarm_bench.app.trust.demands import list_mode_demands
 from swarm_bench.benchmarks.agents.finding import find_agent

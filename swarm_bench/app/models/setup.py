@@ -7,18 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from swarm_bench.app.models.agents import asks_agents, check_agents, find_sources
-from swarm_bench.app.models.arms import build_arms
-from swarm_bench.app.models.checking import (
+from swarm_bench.app.models.arms import build_arms, choose_judge, complete_judge, create_source
+from swarm_bench.app.setup.agents import build_trial_launch, find_authentication
+from swarm_bench.app.setup.case_experiment import (
+    CaseRequest,
     check_arms,
     check_cases,
     check_files,
     check_properties,
 )
-from swarm_bench.app.models.code_environment import choose_environment
-from swarm_bench.app.models.judge import choose_judge, complete_judge
-from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
+from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import CountedJudge
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
@@ -33,10 +32,16 @@ from swarm_bench.config.run_options import (
     TIMEOUT,
     RunSettings,
 )
+from swarm_bench.config.settings import Settings
+from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.ports import Described
+from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
-from swarm_bench.core.session.models import ModelExperiment, ModelRecord, RequestSettings
+from swarm_bench.core.session.designs import ENVIRONMENT
+from swarm_bench.core.session.experiment import REHEARSAL, Mode
+from swarm_bench.core.session.models import Arm, ModelExperiment, ModelRecord, RequestSettings
 from swarm_bench.datasets.rows import Rows, paths_of, read_rows, resolve_beside
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
@@ -304,3 +309,71 @@ async def add_next_arms(
     _find_ways(grown, grown.setup, properties.plain)
     check_cases(grown, grown.setup.arms, properties.plain)
     return grown
+
+
+def find_sources(arms: Sequence[Arm], request: CaseRequest) -> dict[str, ModelSource]:
+    """Return who is asked, by the word of a model. Raises `UsageError`, also for turns that nobody
+    takes."""
+    sources = {arm.model: create_source(arm.model) for arm in arms}
+    if request.is_typed("max_turns") and not asks_agents(sources):
+        raise UsageError("--max-turns: no agent program is asked (agent:NAME); omit it")
+    return sources
+
+
+def asks_agents(sources: Mapping[str, ModelSource]) -> bool:
+    """Tell whether one of them is an agent program."""
+    return any(isinstance(source, AgentSource) for source in sources.values())
+
+
+def check_agents(sources: Mapping[str, ModelSource], context: Around) -> None:
+    """Refuse what an adapter refuses, and a program without a key that it cannot do without. Raises
+    `UsageError`."""
+    for word, source in sources.items():
+        if isinstance(source, AgentSource):
+            _check(word, source, context)
+
+
+def _check(word: str, source: AgentSource, context: Around) -> None:
+    agent, model = source.agent, source.model
+    settings = Settings(agent=source.spec, model=model, max_turns=context.max_turns)
+    build_trial_launch(agent, Mode(name="none", source=""), settings, context.variables)
+    if model == REHEARSAL or not isinstance(agent, Described):
+        return
+    abilities = agent.abilities
+    if not abilities.keys or abilities.keyless:
+        return
+    if find_authentication(abilities, settings, context.variables) is None:
+        raise UsageError(
+            f"{word} has no key for its provider; set {' or '.join(abilities.keys[:2])}, or "
+            f"rehearse with agent:{source.spec}:{REHEARSAL}"
+        )
+
+
+_EARLIER = {
+    "local": "bubblewrap: no network, no files but an own folder and the Python installation "
+    "(read-only)"
+}
+"""Older descriptions of environments, by name."""
+
+
+def choose_environment(
+    options: RunSettings, previous: ModelExperiment | None
+) -> Environment | None:
+    """Return what the options name; `None` for a plan without permission to run code, which runs
+    none. Raises `UsageError` without permission otherwise, and for another one than that of the
+    session that is continued."""
+    if not options.allow_code_execution and options.plan:
+        return None
+    if not options.allow_code_execution:
+        raise UsageError(
+            "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "
+            "give --generate-only and score the answers later"
+        )
+    name = options.environment or ENVIRONMENT
+    environment: Environment = registry.make("environments", name)
+    if previous and previous.confinement not in (environment.confinement, _EARLIER.get(name)):
+        raise UsageError(
+            f"--environment {name}: the session ran its code otherwise ({previous.confinement}); "
+            "give the same environment"
+        )
+    return environment

@@ -15,13 +15,12 @@ from swarm_bench.app.notices import explain_waiting
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.result import ComparisonResult, SessionResult, format_continue_command
 from swarm_bench.app.session import STOPS, Call, Ready
-from swarm_bench.app.setup.credentials import describe_credential_warning, is_paid
+from swarm_bench.app.setup.agents import describe_credential_warning, is_paid, list_launches
 from swarm_bench.app.setup.earlier import build_outlook
+from swarm_bench.app.setup.experiment import PreparedSession
 from swarm_bench.app.setup.folders import list_answer_places
-from swarm_bench.app.setup.launches import list_launches
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.preparation import open_prepared_session
-from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.agents import render_trial_page, write_summary
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark

@@ -1,28 +1,50 @@
 """A call of `run`, for a benchmark that asks models the rows of a data set."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from swarm_bench.analysis.planning.requests import describe_requests
-from swarm_bench.app.models.cost_limit import check_prices, create_budget
-from swarm_bench.app.models.expected import estimate_requests, list_notes
+from swarm_bench.analysis.wording import quantify
+from swarm_bench.app.models.expected import (
+    check_prices,
+    create_budget,
+    estimate_requests,
+    list_notes,
+)
 from swarm_bench.app.models.files import write_prompts
-from swarm_bench.app.models.greeting import greet_models
 from swarm_bench.app.models.setup import add_next_arms, add_setup, complete_experiment
 from swarm_bench.app.running.pairs import PairCall, PairReady, take_over
 from swarm_bench.app.setup.case_experiment import build_case_experiment
 from swarm_bench.app.stored.models import ModelSession
-from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.agents.source import AgentSource
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.budget import compute_max_cost
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_model_folder
+from swarm_bench.benchmarks.cases.running import choose_way
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.run_options import RUNS_OF_MODELS
-from swarm_bench.core.events import Emit
+from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
-from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.roles.language_model import (
+    Around,
+    Ask,
+    Gap,
+    ModelSource,
+    Sampling,
+    Turn,
+    Way,
+)
+from swarm_bench.core.session.models import Greeting, ModelExperiment
+from swarm_bench.core.session.prices import Price, find_price
+from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.engine.group_store import CaseStore
+from swarm_bench.engine.plan import iterate_groups, plan_cases
 from swarm_bench.runtime.processes.launching import require_descriptors
 
 
@@ -132,3 +154,133 @@ class ModelReady(PairReady):
 
     def report(self, folder: CaseFolder) -> RenderedDocument:
         return ModelSession(folder.path, self.benchmark).report()
+
+
+TEXT = "1 + 1 = "
+_PROMPTS: Mapping[Way, Any] = {
+    "chat": (Turn(role="user", text=TEXT),),
+    "text": TEXT,
+    "gap": Gap(prefix=TEXT, suffix="\n"),
+}
+_LEAST_SECONDS = 60.0
+_TOKENS = 16
+"""Most tokens of the answer: some providers take no lower limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GreetedModel:
+    """A model that is asked whether it answers."""
+
+    word: str
+    source: ModelSource
+    ask: Ask
+    price: Price | None
+    """`None` where it is free, or nobody knows."""
+
+    @property
+    def max_cost(self) -> float:
+        """Highest possible cost of the request, in US dollars; 0 where nobody knows."""
+        return compute_max_cost(self.ask, self.price) if self.price else 0.0
+
+
+async def greet_models(
+    benchmark: RowBenchmark,
+    experiment: ModelExperiment,
+    properties: Mapping[str, Any],
+    continued: CaseFolder | None,
+    limit: float | None,
+    emit: Emit,
+) -> ModelExperiment:
+    """Ask each model that has trials left, and the judge of these, and add what that took to the
+    experiment. Neither is one asked that is free and no server, nor an agent program, nor one that
+    could take the session beyond its limit. Raises `UsageError` where one cannot answer."""
+    assert benchmark.setup is not None
+    models = _find_pending_models(benchmark, experiment, continued)
+    targets = list(_list_targets(benchmark, benchmark.setup, properties, models))
+    if continued and limit:
+        budget = create_budget(benchmark, properties, limit, continued, experiment)
+        limit -= budget.total_cost if budget else 0.0
+    if limit is not None and sum(target.max_cost for target in targets) > limit:
+        return experiment  # the session says so itself, before it asks for anything
+    took = [await _greet_model(target, benchmark.setup.model_context, emit) for target in targets]
+    return experiment.model_copy(update={"greetings": (*experiment.greetings, *took)})
+
+
+def _find_pending_models(
+    benchmark: RowBenchmark, experiment: ModelExperiment, continued: CaseFolder | None
+) -> set[str]:
+    """Return the words of the models that will be asked. An answer that only has to be scored is
+    not asked for again."""
+    done: set[str | None] = set()
+    if continued:
+        lines = (*continued.records.read_set_aside(), *continued.records.read())
+        scoring = benchmark.reuse_answers(record for _, _, record in lines if record is not None)
+        assert scoring.setup is not None
+        done = {*continued.records.find_finished(), *scoring.setup.answers}
+    arms = {
+        group.arm
+        for group in iterate_groups(plan_cases(experiment))
+        if not done.issuperset(trial.id for trial in group.trials)
+    }
+    return {arm.model for arm in experiment.models if arm.name in arms}
+
+
+def _list_targets(
+    benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any], models: Collection[str]
+) -> Iterator[_GreetedModel]:
+    ways = dict[str, Way]()
+    for arm in setup.arms:
+        if arm.model in models and arm.model not in ways:
+            arm_benchmark = benchmark.configure(properties, arm)
+            ways[arm.model] = choose_way(arm_benchmark, setup.sources[arm.model])
+    candidates = [(word, way, setup.sources[word], setup.names[word]) for word, way in ways.items()]
+    if setup.judge and models and not setup.generate_only:
+        candidates.append((setup.judge.word, "chat", setup.judge.source, setup.judge.name))
+    for word, way, source, name in candidates:
+        if isinstance(source, AgentSource) or (source.free and source.address is None):
+            continue
+        ask = Ask(prompt=_PROMPTS[way], sampling=Sampling(max_tokens=_TOKENS))
+        price = None if source.free else find_price(name, setup.prices)
+        yield _GreetedModel(word=remove_logins(word), source=source, ask=ask, price=price)
+
+
+async def _greet_model(target: _GreetedModel, context: Around, emit: Emit) -> Greeting:
+    """Ask one. Any answer is one, also that it has no more to say. Raises `UsageError`."""
+    emit(Preparing(step=f"asking {target.word} whether it answers"))
+    try:
+        async with target.source.opened(
+            replace(context, timeout=_choose_timeout(context))
+        ) as model:
+            completion = await model.complete(target.ask)
+    except (ModelFailed, NotAuthorized, UsageError) as error:
+        if not isinstance(error, ModelFailed) or _is_away(error.cause):
+            raise UsageError(
+                f"{target.word} cannot be asked, and nothing was recorded: {error}"
+            ) from error
+        return Greeting(model=target.word, requests=error.requests, cost=target.max_cost or None)
+    usage, price = completion.usage, target.price
+    cost = completion.cost if price is None else price.compute_cost(usage)
+    cost = 0.0 if target.source.free else cost
+    took = Greeting(
+        model=target.word,
+        requests=completion.requests or 1,
+        tokens=usage.reported,
+        cost=target.max_cost if cost is None and price else cost,
+    )
+    emit(Preparing(step=f"{target.word} answers{_describe_usage(took)}"))
+    return took
+
+
+def _choose_timeout(context: Around) -> float:
+    """Return for how many seconds an answer is waited for: a server may load its model first."""
+    return max(context.timeout, _LEAST_SECONDS)
+
+
+def _is_away(cause: Cause) -> bool:
+    return CONSEQUENCES[cause].rerun or cause is Cause.TIMEOUT
+
+
+def _describe_usage(greeting: Greeting) -> str:
+    parts = [] if greeting.tokens is None else [quantify(greeting.tokens, "token")]
+    parts += [f"${greeting.cost:.2g}"] if greeting.cost else []
+    return f" ({', '.join(parts)})" if parts else ""

@@ -1,12 +1,16 @@
-"""A call of `run`, for a benchmark whose trials are pairs of an arm and a case."""
+"""A call of `run`, from what was typed to its summary, for a benchmark whose trials are pairs of an
+arm and a case."""
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from swarm_bench.analysis.planning.requests import describe_requests
 from swarm_bench.app.models.setup import refuse_model_options
@@ -21,13 +25,17 @@ from swarm_bench.app.setup.case_experiment import (
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import create_warn, sweep_temporary
 from swarm_bench.app.stored.pairs import PairSession, find_runnable_benchmark, select_first_records
+from swarm_bench.app.stored.past import find_continued_folder, find_newest
 from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
+from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
+from swarm_bench.config.settings import OptionSources, read_sources
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
 from swarm_bench.engine.executor import run_cases
@@ -185,3 +193,41 @@ def take_over(emit: Emit | None) -> None:
     if emit is not None:
         sweep_temporary(create_warn(emit))
         os.environ[OWNER] = this_owner()
+
+
+_SETTINGS = TypeAdapter(RunSettings)
+
+
+def resolve(
+    benchmark: str,
+    properties: Sequence[str],
+    typed_options: Mapping[str, Any],
+    config: Path | None = None,
+) -> CaseRequest:
+    """Resolve the options of a call. What a session has that is continued is set by nothing but the
+    command line. Raises `UsageError`, and `ConfigError` for a file that is wrong."""
+    option_sources, resume = read_sources(config), None
+    settings, sources = _validate_options(option_sources, typed_options, RUN_SCOPES)
+    if settings.resume is not None:
+        newest = partial(find_newest, benchmark)
+        resume = find_continued_folder(settings.resume, newest, output=sources["output"])
+        of_call = {name for name, scope in RUN_SCOPES.items() if scope.of_call}
+        settings, sources = _validate_options(option_sources, typed_options, of_call - {"output"})
+    return CaseRequest(
+        benchmark=benchmark,
+        properties=properties,
+        settings=settings,
+        sources=sources,
+        config=config,
+        resume=resume,
+    )
+
+
+def _validate_options(
+    option_sources: OptionSources, typed_options: Mapping[str, Any], names: Collection[str]
+) -> tuple[RunSettings, dict[str, Source]]:
+    layers: dict[Source, Mapping[str, Any]] = {
+        "command line": typed_options,
+        **option_sources.layers(names),
+    }
+    return option_sources.validate(_SETTINGS, RUN_SCOPES, layers)

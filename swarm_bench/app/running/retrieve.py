@@ -1,25 +1,26 @@
-"""A call of `retrieve`."""
+"""A call of `retrieve`, from what was typed to its summary."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from swarm_bench.analysis.planning.questions import describe_questions
 from swarm_bench.app.result import SessionResult
-from swarm_bench.app.retrieve.preparation import open_kit
-from swarm_bench.app.retrieve.resolving import open_folder, read_experiment
 from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.own_tasks import render_task_file
+from swarm_bench.app.setup.retrieve import open_folder, open_kit, read_experiment
+from swarm_bench.app.stored.past import find_continued_folder, find_newest
 from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
-from swarm_bench.config.options import REPOSITORY
-from swarm_bench.config.settings import Resolved
+from swarm_bench.config.options import REPOSITORY, SCOPES, names_of
+from swarm_bench.config.settings import Resolved, Settings, Source, read_sources
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
@@ -32,6 +33,39 @@ from swarm_bench.engine.plan import Block, iterate_groups, plan_cases
 from swarm_bench.engine.session import run_session
 from swarm_bench.retrieval.modes.secrets import drop_keys
 from swarm_bench.runtime.files import write_whole
+
+
+def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Resolved:
+    """Resolve the options of a call. One that continues a session takes over that session's."""
+    option_sources = read_sources(config)
+    resolved = _reset_foreign_options(
+        option_sources.resolve(typed_options, defaults=RETRIEVE.defaults)
+    )
+    resume = resolved.settings.resume
+    if resume is None:
+        return resolved
+    newest, output = partial(find_newest, RETRIEVE.name), resolved.sources["output"]
+    folder = open_folder(find_continued_folder(resume, newest, output=output))
+    experiment = read_experiment(folder)
+    options = {**typed_options, "resume": str(folder.path)}
+    taken_over = option_sources.resolve(
+        options, session=experiment.settings, defaults=RETRIEVE.defaults
+    )
+    merged = _reset_foreign_options(taken_over)
+    sources = {**merged.sources, "resume": resolved.sources["resume"]}
+    return replace(merged, sources=sources, retrieve_session=experiment)
+
+
+def _reset_foreign_options(resolved: Resolved) -> Resolved:
+    """Reset the options that are none of its own, which files may set for other commands; the
+    quality of those is one of answers."""
+    foreign_names = [*(SCOPES.keys() - names_of(RETRIEVE.name))]
+    if resolved.sources["quality"] not in ("command line", "session"):
+        foreign_names.append("quality")
+    unset = Settings(quality=RETRIEVE.defaults["quality"])
+    settings = replace(resolved.settings, **{name: getattr(unset, name) for name in foreign_names})
+    sources: dict[str, Source] = {**resolved.sources, **dict.fromkeys(foreign_names, "default")}
+    return replace(resolved, settings=settings, sources=sources)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,5 @@
-"""From the value of `--agent` to an agent, with what the user gives it."""
+"""From the value of `--agent` to an agent: what the user gives it, how its program authenticates and
+is started, and whether its costs can be limited. No value of a key is looked at, no login read."""
 
 import json
 import os
@@ -6,19 +7,178 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from swarm_bench.analysis.planning.launches import Launches
+from swarm_bench.app.notices import LOCAL_AGENT
+from swarm_bench.app.setup.experiment import PreparedSession
+from swarm_bench.app.trust.approval import list_unapproved
 from swarm_bench.benchmarks.agents.finding import find_agent, find_argument
-from swarm_bench.config.settings import Settings
+from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.outcome import AgentRequest, Launch
-from swarm_bench.core.ports import Agent, Described
-from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL, Mode
+from swarm_bench.core.ports import Abilities, Agent, Described
+from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL, Mode, Program
+from swarm_bench.core.session.prices import Prices, find_price
 from swarm_bench.models.rehearsal.faults import parse_faults
-from swarm_bench.retrieval.modes.mode import render_servers
+from swarm_bench.retrieval.canopy.backends import SERVICE
+from swarm_bench.retrieval.modes.mode import has_placeholder, render_servers
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 from swarm_bench.retrieval.modes.variables import PLACEHOLDERS
 from swarm_bench.retrieval.placebo.arm import PLACEBO
+from swarm_bench.runtime.environment import home_folder, small_environment
 from swarm_bench.runtime.ownership import temporary
+
+
+def list_launches(ready: PreparedSession, resolved: Resolved) -> Launches:
+    """List what is started: agents as in the first mode with a tool, and canopy."""
+    launch = _build_launch(ready, resolved)
+    return Launches(
+        agent=redact_secret_parts(launch.argv) if launch else (),
+        variables=sorted(_list_variables(ready, resolved, launch)) if launch else (),
+        programs=_list_programs(ready),
+        dotenv=sorted(resolved.from_dotenv),
+        unapproved=[demand.full_sentence for demand in list_unapproved(resolved)],
+        paid=ready.recorded_session is None and is_paid(ready.agent, resolved.settings),
+    )
+
+
+def _build_launch(ready: PreparedSession, resolved: Resolved) -> Launch | None:
+    if ready.recorded_session is not None:
+        return None
+    modes = ready.experiment.modes
+    mode = next((mode for mode in modes if mode.servers), modes[0])
+    return build_trial_launch(ready.agent, mode, resolved.settings, ready.tools.variables)
+
+
+def _list_variables(ready: PreparedSession, resolved: Resolved, launch: Launch) -> set[str]:
+    environment = small_environment(resolved.environment, launch.inherit)
+    return {*environment, *launch.env, *ready.experiment.agent_env}
+
+
+def _list_programs(ready: PreparedSession) -> Mapping[str, str]:
+    used = {name for mode in ready.experiment.modes for name in mode.services}
+    if any(has_placeholder(mode, "canopy_mcp") for mode in ready.experiment.modes):
+        used.add("canopy-mcp")
+    if ready.experiment.service_url:
+        used.discard(SERVICE)
+    return {name: str(path) for name, path in ready.tools.programs.items() if name in used}
+
+
+def find_authentication(
+    abilities: Abilities, options: Settings | None, variables: Mapping[str, str]
+) -> str | None:
+    """Find what the program can authenticate with; `None` when there is nothing.
+
+    `asked`: the options, when they ask for this agent; `variables` are the user's.
+    """
+    names = list_variable_names(options) if options else ()
+    for name in abilities.keys:
+        if variables.get(name) or name in names:
+            return f"{name} is set"
+    home = home_folder()
+    login = next((file for file in abilities.login if home and (home / file).exists()), None)
+    if login is None:
+        return None
+    if options is None or options.inherit_settings:
+        return f"a login is in ~/{login}"
+    return None  # agents have a home of their own
+
+
+def suggest_credentials(abilities: Abilities) -> str:
+    """Say what to do without any of it."""
+    return f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
+
+
+def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, str]) -> str | None:
+    """Refuse what would fail in every trial; return a sentence where that cannot be decided here.
+
+    Variables and arguments for the agent, its settings in the user's home and models that need no
+    key can do as well. Raises `UsageError`.
+    """
+    if settings.model == REHEARSAL or not isinstance(agent, Described):
+        return None
+    abilities = agent.abilities
+    if not abilities.keys or find_authentication(abilities, settings, variables):
+        return None
+    has_alternatives = settings.agent_env or settings.agent_arg or settings.inherit_settings
+    if has_alternatives or abilities.keyless:
+        return (
+            f"no key for {settings.agent} was found, and whether it can authenticate without one "
+            "is not known; the session stops at the first agent that fails to"
+        )
+    raise UsageError(
+        f"The agent {settings.agent} has no key for its provider, and without --inherit-settings "
+        f"it cannot use your login; {suggest_credentials(abilities)}, or see 'swarm-bench doctor'"
+    )
+
+
+def describe_credential_warning(agent: Agent, resolved: Resolved) -> str | None:
+    """Warn in a plan that the session would be refused, or stopped, for want of a key; `None` when
+    nothing speaks for that."""
+    try:
+        return check_credentials(agent, resolved.settings, resolved.environment)
+    except UsageError as error:
+        return f"it would be refused: {error}"
+
+
+def is_paid(agent: Agent, settings: Settings) -> bool | None:
+    """Tell whether somebody is charged for what the agent does; `None` where that is unknown, as of
+    an adapter that documents no keys."""
+    if settings.model == REHEARSAL or settings.agent == LOCAL_AGENT:
+        return False
+    if isinstance(agent, Described) and agent.abilities.keys and not agent.abilities.keyless:
+        return True
+    return None
+
+
+def check_until_clear(agent: Agent, settings: Settings, modes: int) -> None:
+    """Refuse to go on until a verdict stands where there is none that could, or no limit of what
+    somebody pays. Raises `UsageError`."""
+    if modes == 1:
+        problem = "with one mode nothing is compared; give two modes, or omit it"
+    elif settings.agents:
+        problem = "every task has an agent of its own then, and --agents shares tasks out; omit one"
+    elif settings.runs > 1:
+        problem = "each task is run once, as more tasks say more than more runs; give --runs 1"
+    elif settings.max_cost is None and is_paid(agent, settings) is not False:
+        problem = (
+            "nobody knows how many trials it takes, and each may be charged for; give --max-cost "
+            "too"
+        )
+    else:
+        return
+    raise UsageError(f"--until-clear: {problem}")
+
+
+def check_cost_limit(
+    agent: Agent, program: Program, settings: Settings, prices: Prices
+) -> str | None:
+    """Refuse a limit of what an agent will not report and no table prices. Return a sentence where
+    that cannot be decided here, or where a table decides: it may be that of a checkout. Raises
+    `UsageError`."""
+    if settings.max_cost is None:
+        return None
+    if is_paid(agent, settings) is False:
+        subject = "a rehearsal" if settings.model == REHEARSAL else program.name
+        return f"--max-cost has no effect: nobody is billed for {subject}"
+    if not isinstance(agent, Described) or agent.abilities.cost:
+        return None
+    reports = f"{program.name} reports no cost"
+    model = settings.model or program.model
+    if model is None:
+        return (
+            f"--max-cost: {reports}, and which model answers is not known before it does; the "
+            "session ends when no price table has it"
+        )
+    price = find_price(model, prices)
+    if price is None:
+        raise UsageError(
+            f"--max-cost: {reports}, and no price table has the model {model}; add it to "
+            "prices.toml (swarm-bench docs prices), or omit --max-cost"
+        )
+    return f"--max-cost: {reports}; the tokens of {model} are priced by {price.table}"
+
 
 PROMPT = "{{ prompt }}"
 """Stands for the prompt where only the command line is looked at."""

@@ -9,8 +9,12 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.analysis.sentences.next_steps import GAVE_ALL
-from swarm_bench.app.setup.choosing import SessionInputs, build_stored_suite
-from swarm_bench.app.setup.sizes import check_trials, resolve_sizes
+from swarm_bench.app.setup.choosing import (
+    SessionInputs,
+    build_stored_suite,
+    check_trials,
+    resolve_sizes,
+)
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError

@@ -1,5 +1,5 @@
 """From options to an experiment that can run: names become objects, the repository is copied, the
-tools are asked."""
+tools are asked, and placebos are made of what they answer."""
 
 import os
 from collections.abc import AsyncIterator, Sequence
@@ -10,20 +10,23 @@ from pathlib import Path
 from swarm_bench.app.notices import emit_notices, tell_prices, tell_stand
 from swarm_bench.app.preflight import check_mode_tools, name_back_ends
 from swarm_bench.app.replaying import open_replay
-from swarm_bench.app.setup.agents import check
-from swarm_bench.app.setup.choosing import SessionInputs, build_tools, read_inputs
-from swarm_bench.app.setup.copying import check_commits, remove_answers, take_session_snapshot
-from swarm_bench.app.setup.credentials import (
+from swarm_bench.app.setup.agents import (
+    check,
     check_cost_limit,
     check_credentials,
     check_until_clear,
     is_paid,
 )
+from swarm_bench.app.setup.choosing import SessionInputs, build_tools, read_inputs
+from swarm_bench.app.setup.copying import check_commits, remove_answers, take_session_snapshot
 from swarm_bench.app.setup.earlier import tell_outlook
-from swarm_bench.app.setup.experiment import build_experiment, check_same_measurement
+from swarm_bench.app.setup.experiment import (
+    PreparedSession,
+    build_experiment,
+    check_same_measurement,
+)
 from swarm_bench.app.setup.folders import create_tell, create_warn, open_work_folder
 from swarm_bench.app.setup.own_tasks import add_own_tasks
-from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.trust.approval import load_agent, require
 from swarm_bench.app.trust.demands import list_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder

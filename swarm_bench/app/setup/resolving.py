@@ -9,7 +9,7 @@ from typing import Any
 
 from swarm_bench.app.result import format_continue_command
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.app.stored.naming import find_continued_folder, find_recorded_folder
+from swarm_bench.app.stored.past import find_continued_folder, find_recorded_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import find_newest_session, find_sessions

@@ -1,23 +1,26 @@
-"""A session of agents: `compare`, `ab` and `calibrate`."""
+"""A session of agents, `compare`, `ab` and `calibrate`, and a series of them whose swarms grow."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
-from swarm_bench.analysis.documents import comparison, noise, trial
+from swarm_bench.analysis.documents import comparison, growth, noise, trial
 from swarm_bench.analysis.documents.chart import make_chart
 from swarm_bench.analysis.noise.calibration import compute_calibration
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
+from swarm_bench.analysis.sweep.series import compute_series
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.series_folder import find_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Picture, RenderedDocument
@@ -30,6 +33,46 @@ from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
 from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import hold_lock, write_whole
+
+
+class SeriesSession(StoredSession):
+    """A session for each size of swarm; what is of a single one is asked of these."""
+
+    def report(self) -> RenderedDocument:
+        return write_series_summary(self.path, audited=True)
+
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
+        if overrides:
+            self._refuse()
+        return _summarise_series(self.path, {}, audited=True)
+
+    def _describe_refusal(self) -> str:
+        sizes = find_sessions(self.path)
+        first = self.path / next(iter(sizes.values())).path.name
+        return f"holds a session for each of {len(sizes)} sizes; give one of them, such as {first}"
+
+
+@pause_collection()
+def write_series_summary(
+    path: Path, read: dict[int, SessionData] | None = None, *, audited: bool = False
+) -> RenderedDocument:
+    """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
+    others are added."""
+    summary = _summarise_series(path, {} if read is None else read, audited=audited)
+    write_whole(SessionFolder(path).summary, summary.markdown)
+    return summary
+
+
+def _summarise_series(
+    path: Path, sessions: dict[int, SessionData], *, audited: bool
+) -> RenderedDocument:
+    for size, folder in find_sessions(path).items():
+        if size not in sessions:
+            sessions[size] = read_audited(folder) if audited else folder.read()
+    return write_document(
+        growth.make_document(compute_series(dict(sorted(sessions.items())), load_metrics()))
+    )
+
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging import Answers

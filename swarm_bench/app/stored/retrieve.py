@@ -6,8 +6,7 @@ from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.kinds import ComparedSearches
-from swarm_bench.app.retrieve.preparation import check_quality
-from swarm_bench.app.retrieve.resolving import open_folder
+from swarm_bench.app.setup.retrieve import check_quality, open_folder
 from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.metrics import METRICS

@@ -52,7 +52,7 @@ def diff(
 ) -> None:
     first, second = find_session(a), find_session(b)
     with show_step(f"comparing {second} with {first}"):
-        from swarm_bench.app.stored.diff import diff_sessions
+        from swarm_bench.app.stored.reporting import diff_sessions
 
         summary = diff_sessions(first, second)
     show_summary(summary)

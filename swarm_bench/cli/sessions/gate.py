@@ -87,7 +87,7 @@ def gate(
     typed_limits = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
     folder = find_session(session)
     with show_step(f"reading {folder}"):
-        from swarm_bench.app.stored.gate import gate_session
+        from swarm_bench.app.stored.reporting import gate_session
 
         result = gate_session(
             folder, {kind: texts or [] for kind, texts in typed_limits.items()}, bound

@@ -53,8 +53,8 @@ def report(
     }
     overrides = {name: value for name, value in settings.items() if value is not None}
     with show_step(f"summarising {folder}"):
-        from swarm_bench.app.report import is_writable
-        from swarm_bench.app.report import report as render
+        from swarm_bench.app.stored.reporting import is_writable
+        from swarm_bench.app.stored.reporting import report as render
 
         summary = render(folder, overrides)
     show_summary(summary, folder)

@@ -56,8 +56,7 @@ def rescore(
 ) -> None:
     folder = find_session(session)
     with show_step(f"scoring the answers of {folder}"):
-        from swarm_bench.app.stored.opening import open_session
-        from swarm_bench.app.stored.session import RescoreRequest
+        from swarm_bench.app.stored.session import RescoreRequest, open_session
 
         request = RescoreRequest(
             repo=repo,

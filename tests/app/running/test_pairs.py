@@ -10,10 +10,9 @@ import pytest
 from pydantic import field_validator
 
 from swarm_bench.app import session
-from swarm_bench.app.models.resolving import resolve
 from swarm_bench.app.result import EndCounts, SessionResult
 from swarm_bench.app.running import pairs
-from swarm_bench.app.running.pairs import PairReady, run_call
+from swarm_bench.app.running.pairs import PairReady, resolve, run_call
 from swarm_bench.app.session import run
 from swarm_bench.app.setup.case_experiment import CaseRequest, build_case_experiment
 from swarm_bench.benchmarks.cases.folder import CaseFolder

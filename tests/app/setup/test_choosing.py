@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.setup.choosing import check_verdict
+from swarm_bench.app.setup.choosing import check_trials, check_verdict, resolve_sizes
 from swarm_bench.app.setup.experiment import check_same_measurement
-from swarm_bench.app.setup.sizes import check_trials, resolve_sizes
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError

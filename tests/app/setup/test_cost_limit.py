@@ -9,7 +9,7 @@ from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.codex.adapter import Codex
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.app.setup.credentials import check_cost_limit, check_until_clear
+from swarm_bench.app.setup.agents import check_cost_limit, check_until_clear
 from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError

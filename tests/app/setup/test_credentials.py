@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.setup.credentials import (
-    check_credentials,
-    describe_credential_warning,
-    is_paid,
-)
+from swarm_bench.app.setup.agents import check_credentials, describe_credential_warning, is_paid
 from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import load
 from swarm_bench.core import registry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.stored.naming import (
+from swarm_bench.app.stored.past import (
     LATEST,
     find_newest,
     find_recorded_folder,

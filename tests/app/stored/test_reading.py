@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.stored.diff import diff_sessions
-from swarm_bench.app.stored.gate import gate_session
+from swarm_bench.app.stored.reporting import diff_sessions, gate_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.gate import Kind, State
 

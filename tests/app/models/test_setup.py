@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from swarm_bench.app.models.code_environment import choose_environment
+from swarm_bench.app.models.setup import choose_environment
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.models import ModelExperiment

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from swarm_bench.app.pages import list_pages, read_page
+from swarm_bench.app.listing import list_pages, read_page
 from swarm_bench.cli.commands import app
 from swarm_bench.core.errors import UnknownName
 

@@ -1,17 +1,21 @@
-"""Holds a stored session against limits."""
+"""Renders the records of a session again, compares two sessions, and holds one against limits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from swarm_bench.analysis.documents.gate import make_document
+from swarm_bench.analysis.documents import diff, gate
 from swarm_bench.analysis.sentences.limits import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
-from swarm_bench.app.stored.opening import open_session
+from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.gate import Bound, Gate, State
 from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.cycles import pause_collection
+from swarm_bench.runtime.files import is_writable as is_writable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +27,7 @@ class GateResult:
     @property
     def summary(self) -> RenderedDocument:
         """Page to print."""
-        return write_document(make_document(self.gate))
+        return write_document(gate.make_document(self.gate))
 
     def check(self, *, allow_inconclusive: bool) -> None:
         """Raise `GateFailed` when not every limit holds."""
@@ -50,3 +54,29 @@ def _parse_bound(text: str) -> Bound:
     except ValueError:
         names = " or ".join(Bound)
         raise UsageError(f"--bound {text}: limits are held against the {names}") from None
+
+
+_AS_NAMED: Mapping[str, Any] = MappingProxyType({})
+
+
+@pause_collection()
+def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocument:
+    """Render the summary of a session, also of a folder that canopy's own script wrote.
+
+    A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that
+    cannot be written, and a session that is looked at with settings of the verdict other than
+    they are stored. Raises `UsageError` when the folder is neither.
+    """
+    session = open_session(path)
+    if overrides:
+        from swarm_bench.config.settings import check_options  # heavy
+
+        return session.reanalyse(check_options(overrides))
+    return session.report() if is_writable(path) else session.reanalyse({})
+
+
+@pause_collection()
+def diff_sessions(a: Path, b: Path) -> RenderedDocument:
+    """Compare the second session with the first. Nothing is written. Raises `UsageError` where they
+    cannot be compared."""
+    return write_document(diff.make_document(open_session(a).diff(open_session(b))))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.report import report
+from swarm_bench.app.stored.reporting import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.runtime.files import hold_lock
@@ -58,9 +58,10 @@ def test_a_summary_loads_nothing_that_takes_longer_than_itself(tmp_path: Path) -
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from swarm_bench.app.report import report\n"
+        "from swarm_bench.app.stored.reporting import report\n"
         "print(report(Path(sys.argv[1])).markdown)\n"
-        "heavy = {'scipy.stats', 'scipy.optimize', 'swarm_bench.app.retrieve', 'httpx2', 'mcp'}\n"
+        "heavy = {'scipy.stats', 'scipy.optimize', 'httpx2', 'mcp'}\n"
+        "heavy.add('swarm_bench.app.setup.retrieve')\n"
         "print(heavy & {*sys.modules})"
     )
     done = subprocess.run(

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from swarm_bench.app.notices import tell_omissions
 from swarm_bench.app.preflight import check_mode_tools, name_back_ends
-from swarm_bench.app.retrieve.growing import extend_experiment
 from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.setup.choosing import build_tools, find_named_suite, read_modes
 from swarm_bench.app.setup.copying import check_commits, remove_answers, take_session_snapshot
@@ -18,15 +17,22 @@ from swarm_bench.app.setup.own_tasks import TasksNotMade, make_suite
 from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import list_demands, list_mode_demands, list_suite_demands
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.answers import best_search
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import QuestionContext
-from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
+from swarm_bench.benchmarks.swarm.plan.resume import (
+    check_back_ends,
+    check_content,
+    continue_repository,
+    merge_settings,
+)
 from swarm_bench.config.options import REPOSITORY, names_of
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
 from swarm_bench.core.registry import own_version
+from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import Mode, Repository
 from swarm_bench.core.session.retrieving import (
@@ -36,6 +42,8 @@ from swarm_bench.core.session.retrieving import (
     iterate_questions,
 )
 from swarm_bench.core.session.tasks import Task, relevant_files
+from swarm_bench.engine.continuing import check_benchmark, check_runs, check_same
+from swarm_bench.engine.folder import experiment_keys
 from swarm_bench.engine.plan import draw_order, iterate_groups, plan_cases
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
@@ -225,3 +233,65 @@ def _find_search(mode: Mode, handshakes: Mapping[str, Handshake]) -> Searching:
         f"{', '.join(tool_names)}; say in {mode.source} how it is searched "
         '("swarmBench": {"search": ...}), or omit the mode'
     )
+
+
+def extend_experiment(
+    old: RetrieveExperiment, new: RetrieveExperiment, *, any_recorded: bool
+) -> RetrieveExperiment:
+    """Return the session as it is to be continued. Raises `UsageError` for what would measure
+    something else."""
+    check_benchmark(old, new.benchmark, new.benchmark_version)
+    check_content(old, new)
+    check_runs(old.runs, new.runs)
+    check_same("seed", old.seed, new.seed)
+    check_same("timeout", old.timeout, new.timeout)
+    check_same("quality", old.primary or MAIN, new.primary)
+    check_same("quality_margin", old.margin, new.margin)
+    arms, tasks = new.arms, _extend_tasks(old, new)
+    update = {
+        "modes": new.modes,  # those of the session come first, with their keys
+        "arms": arms,
+        "runs": new.runs,
+        "settings": merge_settings(old, new),
+        "repository": continue_repository(
+            old.repository, new.repository, any_recorded=any_recorded
+        ),
+        "order": draw_order(arms, new.runs, old.seed, old.order),
+        "tasks": tasks,
+        "cases": tuple(case for case, _, _ in iterate_questions(tasks)),
+        "suite": old.suite if new.suite == old.suite else f"{old.suite}, {new.suite}",
+        "made": old.made or new.made,
+        "omitted_tasks": max(old.omitted_tasks, new.omitted_tasks),
+        "index_timeout": new.index_timeout,
+        "service_url": new.service_url,
+    }
+    return old.model_copy(update=update)
+
+
+def _extend_tasks(old: RetrieveExperiment, new: RetrieveExperiment) -> tuple[Task, ...]:
+    old_tasks = {task.id: task for task in old.tasks}
+    for task in new.tasks:
+        if old_tasks.get(task.id, task) != task:
+            raise UsageError(
+                f"The task {task.id!r} is not what it was when the session began; "
+                "give the new question a new id"
+            )
+    return (*old.tasks, *(task for task in new.tasks if task.id not in old_tasks))
+
+
+def open_folder(path: Path) -> CaseFolder:
+    """Open the folder of a session."""
+    return CaseFolder(path, RetrieveExperiment, CaseRecord)
+
+
+def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
+    """Read the experiment of a session. Raises `UsageError`."""
+    benchmark = experiment_keys(folder.path).get("benchmark")
+    if isinstance(benchmark, str) and benchmark != RETRIEVE.name:
+        raise UsageError(
+            f"{folder.path} is a session of the benchmark {benchmark!r}; "
+            "continue it with the command that began it"
+        )
+    experiment = folder.read_experiment()
+    assert isinstance(experiment, RetrieveExperiment)
+    return experiment
