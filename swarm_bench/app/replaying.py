@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from swarm_bench.app.notices import tell_prices
-from swarm_bench.app.setup.experiment import PreparedSession
 from swarm_bench.app.setup.folders import create_warn, open_work_folder
+from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.benchmarks.swarm.plan.swarms import cut_to_started
 from swarm_bench.config.annotations import flag

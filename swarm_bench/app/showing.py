@@ -1,5 +1,5 @@
-"""Pages on a data set and on a case of it: what a benchmark asks of the rows, the first of them, and
-what models would be asked, without asking anybody."""
+"""Pages on a data set and on a case of it: what a benchmark asks of the rows, the first of them,
+and what models would be asked, without asking anybody."""
 
 import json
 from collections.abc import Iterator, Sequence

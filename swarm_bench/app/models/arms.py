@@ -1,4 +1,5 @@
-"""From what was typed after `--models`, `--vary` and `--judge` to the arms of a session and its judge."""
+"""From what was typed after `--models`, `--vary` and `--judge` to the arms of a session, and to its
+judge."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

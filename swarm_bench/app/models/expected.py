@@ -1,5 +1,5 @@
-"""What the requests of a session of models would take, by an earlier session or by the limits of the
-models, and what it may cost: nobody can limit what nobody knows."""
+"""What the requests of a session of models would take, by an earlier session or by what the models
+allow, and what it may cost: nobody can limit what nobody knows."""
 
 import os
 from collections import Counter, defaultdict

@@ -1,6 +1,6 @@
 """Runs an experiment to its summary, or shows what would run."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 
+from swarm_bench.analysis.planning.launches import Launches
 from swarm_bench.analysis.planning.planned import PlannedSession, describe_plan
 from swarm_bench.analysis.planning.workspaces import Workspaces, compute_median_indexing
 from swarm_bench.app import session
@@ -15,14 +16,14 @@ from swarm_bench.app.notices import explain_waiting
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.result import ComparisonResult, SessionResult, format_continue_command
 from swarm_bench.app.session import STOPS, Call, Ready
-from swarm_bench.app.setup.agents import describe_credential_warning, is_paid, list_launches
+from swarm_bench.app.setup.agents import build_trial_launch, describe_credential_warning, is_paid
 from swarm_bench.app.setup.earlier import build_outlook
-from swarm_bench.app.setup.experiment import PreparedSession
 from swarm_bench.app.setup.folders import list_answer_places
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.preparation import open_prepared_session
+from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.agents import render_trial_page, write_summary
-from swarm_bench.app.trust.approval import remember_session
+from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
@@ -41,6 +42,7 @@ from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
@@ -51,7 +53,11 @@ from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.engine.session import run_session
+from swarm_bench.retrieval.canopy.backends import SERVICE
+from swarm_bench.retrieval.modes.mode import has_placeholder
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 from swarm_bench.retrieval.modes.secrets import make_storable
+from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import read_state, remove_parts
 from swarm_bench.runtime.ownership import KEPT_FOLDER
 from swarm_bench.runtime.processes.launching import require_descriptors
@@ -145,7 +151,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
             indexing=compute_median_indexing(continued.read_swarms()) if continued else {},
         )
-        launches = list_launches(parts, resolved)
+        launches = _list_launches(parts, resolved)
         warning = (
             None if parts.recorded_session else describe_credential_warning(parts.agent, resolved)
         )
@@ -320,3 +326,38 @@ def _open_ledger(
         return None  # nobody is billed
     sessions = (folder, *(SessionFolder(session.folder) for session in other_sessions))
     return make_ledger(limit, ready.experiment.prices or {}, sessions)
+
+
+def _list_launches(ready: PreparedSession, resolved: Resolved) -> Launches:
+    """List what is started: agents as in the first mode with a tool, and canopy."""
+    launch = _build_launch(ready, resolved)
+    return Launches(
+        agent=redact_secret_parts(launch.argv) if launch else (),
+        variables=sorted(_list_variables(ready, resolved, launch)) if launch else (),
+        programs=_list_programs(ready),
+        dotenv=sorted(resolved.from_dotenv),
+        unapproved=[demand.full_sentence for demand in list_unapproved(resolved)],
+        paid=ready.recorded_session is None and is_paid(ready.agent, resolved.settings),
+    )
+
+
+def _build_launch(ready: PreparedSession, resolved: Resolved) -> Launch | None:
+    if ready.recorded_session is not None:
+        return None
+    modes = ready.experiment.modes
+    mode = next((mode for mode in modes if mode.servers), modes[0])
+    return build_trial_launch(ready.agent, mode, resolved.settings, ready.tools.variables)
+
+
+def _list_variables(ready: PreparedSession, resolved: Resolved, launch: Launch) -> set[str]:
+    environment = small_environment(resolved.environment, launch.inherit)
+    return {*environment, *launch.env, *ready.experiment.agent_env}
+
+
+def _list_programs(ready: PreparedSession) -> Mapping[str, str]:
+    used = {name for mode in ready.experiment.modes for name in mode.services}
+    if any(has_placeholder(mode, "canopy_mcp") for mode in ready.experiment.modes):
+        used.add("canopy-mcp")
+    if ready.experiment.service_url:
+        used.discard(SERVICE)
+    return {name: str(path) for name, path in ready.tools.programs.items() if name in used}

@@ -15,8 +15,8 @@ from swarm_bench.analysis.planning.set_up import SetUp, describe_set_up, measure
 from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
 from swarm_bench.analysis.planning.spreads import Earlier
 from swarm_bench.app.audit import audit_streams
-from swarm_bench.app.setup.experiment import PreparedSession
 from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.past import find_session_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import make_ledger

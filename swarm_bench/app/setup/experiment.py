@@ -1,8 +1,6 @@
-"""From what the options name to an experiment: here every setting gets its place in it; and what
-preparation makes, an experiment that can run."""
+"""From what the options name to an experiment: here every setting gets its place in it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,16 +13,11 @@ from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks, draw_task_orde
 from swarm_bench.benchmarks.swarm.plan.resume import bring_back, needs_own_copy
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository
-from swarm_bench.core.session.recording import CheckedRecording
-from swarm_bench.retrieval.handshake import Handshakes
-from swarm_bench.retrieval.probes.registered import SHIPPED, list_stored_counters
-from swarm_bench.retrieval.tools import Tools
+from swarm_bench.retrieval.probes.registered import list_stored_counters
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.workspaces.git import git
-from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,25 +128,3 @@ def _select_tasks(experiment: Experiment) -> object:
 
 def _select_modes(experiment: Experiment) -> object:
     return {mode.name: mode.instructions for mode in experiment.modes}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PreparedSession:
-    """An experiment that can run, and the parts it needs."""
-
-    experiment: Experiment
-    agent: Agent
-    tools: Tools
-    snapshot: Snapshot
-    handshakes: Handshakes = field(default_factory=dict)
-    """Answers of the servers of modes that are still to run."""
-    probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
-    previous: Experiment | None = None
-    """Experiment as stored before this call; `None` for a new session."""
-    recorded_session: CheckedRecording | None = None
-    """The recording that is played instead of running agents."""
-
-    @property
-    def service_url(self) -> str | None:
-        """A service that somebody else runs; a replay asks none."""
-        return None if self.recorded_session else self.experiment.service_url

@@ -21,12 +21,12 @@ from swarm_bench.app.setup.choosing import SessionInputs, build_tools, read_inpu
 from swarm_bench.app.setup.copying import check_commits, remove_answers, take_session_snapshot
 from swarm_bench.app.setup.earlier import tell_outlook
 from swarm_bench.app.setup.experiment import (
-    PreparedSession,
     build_experiment,
     check_same_measurement,
 )
 from swarm_bench.app.setup.folders import create_tell, create_warn, open_work_folder
 from swarm_bench.app.setup.own_tasks import add_own_tasks
+from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.trust.approval import load_agent, require
 from swarm_bench.app.trust.demands import list_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
