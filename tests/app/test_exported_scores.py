@@ -36,7 +36,7 @@ from tests.builders.golden import Sentences
 from tests.builders.keyed import TASKS, trials_of
 from tests.builders.sessions import make_session
 
-SESSIONS = Path(__file__).parents[3] / "tests" / "golden" / "sessions"
+SESSIONS = Path(__file__).parents[2] / "tests" / "golden" / "sessions"
 Row = Mapping[Any, Any]
 
 

@@ -23,7 +23,7 @@ from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.trials_text import render_csv, render_json
 from tests.builders.contradicted import store_contradicted
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "session"
 
 

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.runtime.files import hold_lock
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "session"
+GOLDEN = Path(__file__).parents[2] / "golden" / "session"
 
 
 def test_links_in_it_lead_nowhere(tmp_path: Path) -> None:
