@@ -21,7 +21,7 @@ from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode, open_servi
 from swarm_bench.retrieval.preparing import prepare, read_version
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import remove
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 
 OMIT = "omit the mode from --modes"

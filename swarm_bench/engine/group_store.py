@@ -28,7 +28,7 @@ from swarm_bench.engine.executor import Deliver
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, select_part
 from swarm_bench.engine.scoring import ScoringResult, score
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 
 J = TypeVar("J")
 """A job: a group as an executor is given it."""

@@ -16,8 +16,7 @@ from swarm_bench.core.session.scores import (
 )
 from swarm_bench.core.stored import Stored
 from swarm_bench.engine.caps import OTHER_NAMES, shorten
-from swarm_bench.runtime.redaction.cleaning import clean_value
-from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.sink import clean_text, clean_value
 
 MOST_FAILURES = 20
 """Scorers that are named in a record."""

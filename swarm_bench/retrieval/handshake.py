@@ -19,8 +19,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.retrieval.reach.packages import find_package_version, may_be_of_sdk
-from swarm_bench.runtime.redaction.cleaning import clean_value
-from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.sink import clean_text, clean_value
 from swarm_bench.text import tokens
 
 if TYPE_CHECKING:

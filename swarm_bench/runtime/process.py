@@ -7,15 +7,18 @@ the tree while the readers still run, so that last words are kept; find strays a
 """
 
 import os
+import select
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from io import FileIO
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 from tempfile import TemporaryFile
+from threading import Lock, Thread
 from typing import IO, Literal
 
 import anyio
@@ -25,7 +28,6 @@ from swarm_bench.core.errors import ProcessLost
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.runtime.files import make_room, store_errors, writable
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
-from swarm_bench.runtime.processes.exits import Ending, watch_exit
 from swarm_bench.runtime.processes.launching import CANNOT_RUN, mortal, refusal, restore_limit
 from swarm_bench.runtime.processes.trees import FAMILY, Tree, end_strays
 from swarm_bench.runtime.sink import Output, Settled, Sink
@@ -37,6 +39,12 @@ LONGEST_LOG = 64 * 1024 * 1024
 """Bytes that a background process can add to its log; what is beyond is not kept."""
 _LONGEST_REFUSAL = 4096
 """Bytes."""
+
+
+class Ending:
+    """The end of one process, as `time.monotonic` has it; `None` as long as nobody saw it."""
+
+    at: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +85,7 @@ async def run(
     ):
         start = anyio.current_time()
         process = await _start(command, tree)
-        with watch_exit(process.pid) as ending:
+        with _watch_exit(process.pid) as ending:
             sink = Sink(output)
             try:
                 async with anyio.create_task_group() as readers:
@@ -260,3 +268,64 @@ async def _close(process: Process, grace: float) -> None:
 def _signal_group(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
+
+
+@contextmanager
+def _watch_exit(pid: int) -> Iterator[Ending]:
+    """Note in the block when a child of ours ends that nobody has waited for yet."""
+    with _clock().watch_exit(pid) as ending:
+        yield ending
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self._poll = select.epoll()
+        self._awaited: dict[int, Ending] = {}
+        self._turn = Lock()
+        Thread(target=self._run, name="exits", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            for descriptor, _ in self._poll.poll():
+                self._note(descriptor, time.monotonic())
+
+    def _note(self, descriptor: int, now: float) -> None:
+        with self._turn:
+            ending = self._awaited.get(descriptor)
+            # The number may have become that of another process since it was polled.
+            if ending is not None and _is_readable(descriptor):
+                ending.at = now
+                self._forget(descriptor)
+
+    def _forget(self, descriptor: int) -> None:
+        if self._awaited.pop(descriptor, None) is not None:
+            self._poll.unregister(descriptor)
+
+    @contextmanager
+    def watch_exit(self, pid: int) -> Iterator[Ending]:
+        ending = Ending()
+        try:
+            descriptor = os.pidfd_open(pid)
+        except OSError:  # an old kernel, or no descriptor left
+            yield ending
+            return
+        with self._turn:
+            self._awaited[descriptor] = ending
+            self._poll.register(descriptor, select.EPOLLIN)
+        try:
+            yield ending
+        finally:
+            with self._turn:
+                self._forget(descriptor)
+                os.close(descriptor)
+
+
+@cache
+def _clock() -> _Clock:
+    return _Clock()
+
+
+def _is_readable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

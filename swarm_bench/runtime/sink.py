@@ -1,15 +1,20 @@
-"""Where the output of a process goes: to its files, without secrets, up to a limit, and in lines to
-whoever watches."""
+"""Where the output of a process goes: to its files, without secrets however they are encoded, up to
+a limit, and in lines to whoever watches."""
 
+import base64
 import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from functools import lru_cache
 from io import FileIO
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, TypeVar, cast
+from urllib.parse import quote, quote_plus
 
 import anyio
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
@@ -18,8 +23,8 @@ from anyio.abc import ByteReceiveStream
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.runtime.files import store_errors
-from swarm_bench.runtime.redaction.encodings import encode_all
 
+Value = TypeVar("Value")
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""
 _HEAD = 3
@@ -33,6 +38,18 @@ OnLine = Callable[[bytes], StopReason | bool | None]
 output: `False` when it goes on."""
 Settled = Callable[[], Awaitable[bool]]
 _REPLACED = NOT_STORED.encode()
+BYTES = "surrogateescape"
+"""How a variable holds bytes that are no UTF-8."""
+_SHORTEST_BASE64 = 8
+"""Characters; shorter ones would be found in ordinary words."""
+_WIDTHS = (64, 76)
+"""Characters of a line of base64, as OpenSSL and `base64` print it."""
+_LINE_BREAKS = (b"\n", rb"\n", rb"\\n", b"\r\n", rb"\r\n", rb"\\r\\n")
+"""Line breaks as they are, in JSON, and in a text within a text."""
+_LONGEST_IN_LINES = 256
+"""Characters of base64; the forms of a longer secret would take a hundred megabytes."""
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_PERCENT = re.compile(rb"%[0-9A-F]{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +191,40 @@ def clean_text(text: str, secrets: Collection[str]) -> str:
     return replace_secrets(text.encode(errors="backslashreplace"), secrets).decode()
 
 
+def clean_value(value: Value, secrets: Collection[str]) -> Value:
+    """Replace every secret in all texts of the value's mappings, tuples, lists and dataclasses.
+    Figures of names that become the same are added."""
+    return cast("Value", _clean_any(value, secrets))
+
+
+def _clean_any(value: Any, secrets: Collection[str]) -> Any:
+    if value is None or isinstance(value, int | float):  # most are, and the rest takes its time
+        return value
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return clean_text(value, secrets)
+    if isinstance(value, bytes):
+        return replace_secrets(value, secrets)
+    if isinstance(value, Mapping):
+        return _clean_mapping(value, secrets)
+    if isinstance(value, list | tuple):
+        return type(value)(_clean_any(item, secrets) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        return replace(
+            value,
+            **{name: _clean_any(field_value, secrets) for name, field_value in values.items()},
+        )
+    return value
+
+
+def _clean_mapping(values: Mapping[Any, Any], secrets: Collection[str]) -> dict[Any, Any]:
+    clean: dict[Any, Any] = {}
+    for name, value in values.items():
+        key, item = _clean_any(name, secrets), _clean_any(value, secrets)
+        clean[key] = clean[key] + item if key in clean and isinstance(item, int | float) else item
+    return clean
+
+
 class Cleaner:
     """Replaces secrets in a stream that comes in pieces, in whichever form they are written. The
     time it takes grows with the stream alone, however many secrets there are."""
@@ -210,7 +261,7 @@ class _Forms:
     """All forms of some secrets, made ready to be looked for at once."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        self._sorted = sorted({form for secret in secrets for form in encode_all(secret)})
+        self._sorted = sorted({form for secret in secrets for form in _encode_all(secret)})
         self._longest = max(map(len, self._sorted))
         self._heads = {form[:size] for form in self._sorted for size in range(1, _HEAD + 1)}
         self._search = BytesAhoCorasick(self._sorted, matchkind=MatchKind.LeftmostLongest)
@@ -250,3 +301,65 @@ def _write(file: FileIO, content: bytes) -> None:
     with store_errors(Path(str(file.name))):
         while remaining:
             remaining = remaining[file.write(remaining) or 0 :]
+
+
+def _encode_all(secret: str) -> set[bytes]:
+    """Return all of them; an ordinary secret is the same in JSON and in an address."""
+    plain = secret.encode(errors=BYTES)
+    encoded = {part for prefix in range(3) for part in _encode_base64(plain, prefix)}
+    digits = plain.hex().encode()
+    return {
+        *_encode_json(secret),
+        *_escape(secret),
+        *_quote_all(plain),
+        *encoded,
+        digits,
+        digits.upper(),
+    }
+
+
+def _encode_json(secret: str) -> set[bytes]:
+    texts = {secret}
+    for _ in range(2):  # the output of a tool stands as a text within a text
+        texts |= {
+            json.dumps(text, ensure_ascii=ascii)[1:-1] for text in texts for ascii in (False, True)
+        }
+    return {text.encode(errors=BYTES) for text in texts}
+
+
+def _escape(secret: str) -> Iterator[bytes]:
+    """Yield it with an escape for every character, in JSON and in a text within a text."""
+    units = secret.encode("utf-16-be", "surrogatepass").hex("-", 2).split("-")
+    for escape in (rb"\u", rb"\\u"):
+        for digits in (units, [unit.upper() for unit in units]):
+            yield b"".join(escape + unit.encode() for unit in digits)
+
+
+def _quote_all(plain: bytes) -> set[bytes]:
+    upper = {quote(plain).encode(), quote(plain, safe="").encode(), quote_plus(plain).encode()}
+    return upper | {_PERCENT.sub(lambda escape: escape[0].lower(), text) for text in upper}
+
+
+def _encode_base64(plain: bytes, prefix: int) -> set[bytes]:
+    """Return the characters that the secret alone decides when `prefix` bytes precede it in its
+    group of three, as in the `user:` of a Basic login; also as an address writes them."""
+    encoded = base64.b64encode(b"\0" * prefix + plain)
+    encoded_secret = encoded[-(-8 * prefix // 6) : 8 * (prefix + len(plain)) // 6]
+    if len(encoded_secret) < _SHORTEST_BASE64:
+        return set()
+    return {
+        encoded_secret,
+        encoded_secret.translate(_URL_SAFE),
+        *_quote_all(encoded_secret),
+        *_break_lines(encoded_secret, -(-8 * prefix // 6)),
+    }
+
+
+def _break_lines(encoded: bytes, prefix: int) -> Iterator[bytes]:
+    """Break the characters into lines, wherever a line may end: a whole group of four after those
+    of the `prefix` others."""
+    for width in _WIDTHS if len(encoded) <= _LONGEST_IN_LINES else ():
+        for first in range(4 - prefix % 4, min(width + 1, len(encoded)), 4):
+            breaks = [0, *range(first, len(encoded), width), len(encoded)]
+            lines = [encoded[begin:end] for begin, end in pairwise(breaks)]
+            yield from (line_break.join(lines) for line_break in _LINE_BREAKS)

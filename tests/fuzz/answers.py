@@ -12,10 +12,10 @@ from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.agents.reading.tool_calls import limit_texts
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.programs.canopy.errors import ToolError
-from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.local import LocalTools
 from swarm_bench.programs.canopy.mcp.server import Server
 from swarm_bench.programs.canopy.search.dsl import parse_dsl
+from swarm_bench.programs.globs import compile_glob
 from swarm_bench.reports.text import cut, encodable, escape, format_code_block, plain
 from swarm_bench.retrieval.locations import MAX_LOCATIONS, Unreadable, read_locations
 from swarm_bench.retrieval.probes.feedback import (

@@ -27,7 +27,7 @@ from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
 from swarm_bench.retrieval.modes.secret_parts import find_secret_parts
 from swarm_bench.retrieval.modes.secrets import collect_secrets
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,12 +20,11 @@ from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, KeySearch, Tell, look_through
 from swarm_bench.runtime.environment import home_folder
 from swarm_bench.runtime.workspaces.blobs import find_trees
-from swarm_bench.runtime.workspaces.checkout import commit_of
+from swarm_bench.runtime.workspaces.checkout import commit_of, refuse_missing_objects
 from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES
 from swarm_bench.runtime.workspaces.git import git
-from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
 from swarm_bench.runtime.workspaces.omissions import MAX_STORED, decode_path, describe_omission
-from swarm_bench.runtime.workspaces.trees import paths_of
+from swarm_bench.runtime.workspaces.private_copy import paths_of
 from swarm_bench.runtime.workspaces.workspace import Snapshot, remove_files, take_snapshot
 
 

@@ -35,7 +35,7 @@ from swarm_bench.datasets.making.mixture import EASIER
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import write_document, write_lines
 from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs
-from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
+from swarm_bench.runtime.workspaces.checkout import refuse_missing_objects
 from swarm_bench.runtime.workspaces.objects import Objects
 
 _MOST_LINES = 50

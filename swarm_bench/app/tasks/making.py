@@ -45,7 +45,7 @@ from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import write_document, write_lines
 from swarm_bench.runtime.files import find_writable_path, remove, write_whole
-from swarm_bench.runtime.workspaces.lacking import (
+from swarm_bench.runtime.workspaces.checkout import (
     FETCHING,
     count_missing_objects,
     refuse_missing_objects,

@@ -13,8 +13,8 @@ from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import GeneratedTasks, Looked, ignore_progress
 from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.datasets.making.symbols import make_symbols
+from swarm_bench.runtime.workspaces.checkout import count_missing_objects
 from swarm_bench.runtime.workspaces.history import read_history
-from swarm_bench.runtime.workspaces.lacking import count_missing_objects
 from swarm_bench.runtime.workspaces.objects import Objects, read_attributes
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.files import UNDECLARED, Declared, Files, Purpose, is_line

@@ -1,5 +1,7 @@
 """What the servers answer instead of a result. None of these leaves the two server programs."""
 
+import logging
+
 from swarm_bench.core.errors import SwarmBenchError
 
 
@@ -87,3 +89,8 @@ class RemoteError(ToolError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+def start_diagnostics() -> None:
+    logging.basicConfig(level=logging.WARNING, format="[canopy] %(message)s")
+    logging.getLogger("swarm_bench").setLevel(logging.INFO)

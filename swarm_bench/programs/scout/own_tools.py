@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.programs.braces import alternatives
+from swarm_bench.programs.globs import alternatives
 from swarm_bench.programs.scout import grep
 from swarm_bench.programs.scout.workspace_files import Files, Refused
 

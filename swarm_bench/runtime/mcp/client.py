@@ -14,24 +14,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 import anyio
+import httpx2
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED
+from pydantic import ValidationError
 
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime.last_words import listening
 from swarm_bench.runtime.mcp.http import ENDED_SESSION, HttpServer
-from swarm_bench.runtime.mcp.listing import list_tools
-from swarm_bench.runtime.mcp.reasons import (
-    FAILURES,
-    Server,
-    address,
-    describe_other_output,
-    describe_reason,
-    is_closed,
-)
 from swarm_bench.runtime.mcp.results import read_result
 from swarm_bench.runtime.mcp.stdio import StdioServer
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
@@ -41,8 +37,88 @@ from swarm_bench.runtime.processes.launching import mortal
 from swarm_bench.runtime.processes.trees import FAMILY, end_strays
 from swarm_bench.runtime.sink import clean_text
 
+Server = StdioServer | HttpServer
+FAILURES = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    ExceptionGroup,
+    MCPError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+)
+_OLDER = "; /sse is mostly of the older transport: give the url of its streamable HTTP, often /mcp"
+"""What helps where HTTP with SSE is named, which is not supported."""
 _LONGEST_REASON = 300
 """Characters of what a server says of its own trouble."""
+_MOST_PAGES = 1000
+_MOST_EMPTY = 100
+"""Pages without a tool, after which no other is asked for."""
+
+
+def address(config: Mapping[str, Any]) -> str:
+    """Return the address of a server, if any, without a login and what follows the path."""
+    url = config.get("url")
+    if not isinstance(url, str):
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}: "
+
+
+def _describe_other_output(server: Server | None) -> str:
+    """Say what a server that has not answered said instead, to follow the reason."""
+    clause = server.other_output() if server else None
+    return f"; {clause}" if clause else ""
+
+
+def describe_reason(
+    error: BaseException,
+    server: Server | None,
+    seconds: float = START_SECONDS,
+) -> str:
+    """Write the innermost error in one line, with what the server said instead of an answer."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        text = f"no answer within {seconds:g} seconds (start_seconds of the mode file)"
+        return text + _describe_other_output(server)
+    if isinstance(error, ValidationError):
+        clause = first_clause(error).removesuffix("; put it into quotes")  # is for files
+        return f"what it answered is not MCP: {clause}"
+    if isinstance(error, MCPError):
+        return _describe_refusal(error, server)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
+    else:
+        text = str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _describe_refusal(error: MCPError, server: Server | None) -> str:
+    """Write what a server answered that is an error of the protocol, or how it ended."""
+    if isinstance(server, HttpServer) and (refusal := server.other_output()):
+        is_older = refusal.startswith(("HTTP 404", "HTTP 405")) and _is_of_events(server.url)
+        return f"{refusal}{_OLDER}" if is_older else refusal
+    if isinstance(server, StdioServer) and is_closed(error):
+        return server.ending() + _describe_other_output(server)
+    text = " ".join(error.message.split())
+    return text or f"an error without a message, code {error.code}"
+
+
+def _is_of_events(url: str) -> bool:
+    return urlsplit(url).path.rstrip("/").endswith("/sse")
+
+
+def is_closed(error: BaseException) -> bool:
+    # Servers use the SDK's code for errors of their own; its text tells them apart.
+    closed = CONNECTION_CLOSED, "Connection closed"
+    return isinstance(error, MCPError) and (error.code, error.message) == closed
 
 
 class ServerFailed(Exception):
@@ -123,7 +199,9 @@ class Connection:
                 has_ended = ENDED_SESSION.search(clause) is not None
                 raise (SessionEnded if has_ended else CallRefused)(clause) from error
         if limit.cancelled_caught:
-            raise LateAnswer(f"no answer within {seconds:g} s{describe_other_output(self._server)}")
+            raise LateAnswer(
+                f"no answer within {seconds:g} s{_describe_other_output(self._server)}"
+            )
         read = read_result(result.model_dump(mode="json", by_alias=True, exclude_none=True))
         return Answer(
             text=read.text if read else "",
@@ -263,3 +341,36 @@ async def _greet(client: Client, server: Server, started: float) -> Connection:
         _client=client,
         _server=server,
     )
+
+
+class _EndlessList(ValueError):
+    """A list with new tools on every page, more than anybody has."""
+
+
+async def list_tools(client: Client) -> tuple[tuple[ToolSpec, ...], str | None]:
+    """Return the tools, each once, and what is wrong with the list: a clause. A list that repeats
+    itself, by a cursor that was there before or by tools that all were, is at its end: some servers
+    name a next page always. Raises `EndlessList`."""
+    tools: dict[str, ToolSpec] = {}
+    cursors = set[str]()
+    cursor, empty = None, 0
+    for _ in range(_MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        specs = {
+            tool.name: ToolSpec(
+                name=tool.name, description=tool.description or "", schema=tool.input_schema
+            )
+            for tool in page.tools
+        }
+        is_new = not specs or not specs.keys() <= tools.keys()  # an empty page is none of its end
+        tools |= {name: spec for name, spec in specs.items() if name not in tools}
+        cursor = page.next_cursor
+        if cursor is None:
+            return tuple(tools.values()), None
+        empty += not specs
+        if cursor in cursors or not is_new or empty == _MOST_EMPTY:
+            break
+        cursors.add(cursor)
+    else:
+        raise _EndlessList(f"its list of tools does not end after {_MOST_PAGES} pages")
+    return tuple(tools.values()), "its list of tools repeats itself; each tool is taken once"

@@ -1,17 +1,22 @@
-"""Which commit a folder is a checkout of, and why it cannot be one."""
+"""Which commit a folder is a checkout of, and why it cannot be one. What a partial clone lacks on
+purpose it fetches when it is asked for, which we never let git do behind the user's back."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import anyio
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
+from swarm_bench.runtime.workspaces.objects import git_output
 from swarm_bench.runtime.workspaces.omissions import MAX_NAMED
 from swarm_bench.runtime.workspaces.stores import is_store
 
 _ADVICE = "give a repository, or a folder inside one, with --repo PATH"
+FETCHING = "'git fetch --refetch --no-filter' there brings the rest"
+"""What helps. Without the last word git asks for as little as before."""
+_SETTINGS = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 
 
 async def commit_of(repo: Path) -> str | None:
@@ -85,3 +90,33 @@ async def _refuse_broken(repo: Path) -> None:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         reason = "".join(lines).removeprefix("fatal: ")
         raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")
+
+
+def count_missing_objects(
+    repository: Path, commits: Iterable[str], *, history: bool = False
+) -> int:
+    """Count the files and folders of commits, or of their whole `history`, that are not there; 0
+    for what is neither a partial clone nor borrows from another one."""
+    if not _is_partial(repository):
+        return 0
+    options = ["--objects", "--missing=print", "--ignore-missing"]  # whole commits are named first
+    options += [] if history else ["--no-walk"]
+    listing = git_output(repository, "rev-list", *options, *dict.fromkeys(commits), "--")
+    return sum(line.startswith(b"?") for line in (listing or b"").splitlines())
+
+
+def refuse_missing_objects(repository: Path, commits: Iterable[str]) -> None:
+    """Raise `UsageError` when a partial clone does not have all that these commits have."""
+    if number := count_missing_objects(repository, commits):
+        noun = "file or folder" if number == 1 else "files or folders"
+        raise UsageError(
+            f"{repository} is a partial clone, and lacks {number:,} {noun} of the commits that "
+            f"are asked about; {FETCHING}"
+        )
+
+
+def _is_partial(repository: Path) -> bool:
+    if git_output(repository, "config", "--get-regexp", _SETTINGS):
+        return True
+    path = git_output(repository, "rev-parse", "--git-path", "objects/info/alternates") or b""
+    return (repository / path.decode("utf-8", "surrogateescape").removesuffix("\n")).is_file()

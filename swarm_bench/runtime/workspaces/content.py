@@ -5,8 +5,9 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import anyio
 from pathspec import GitIgnoreSpec
@@ -16,7 +17,6 @@ from swarm_bench.core.session.tasks import TASK_FILE
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.git import git, try_git
-from swarm_bench.runtime.workspaces.key_files import holds_keys
 from swarm_bench.runtime.workspaces.omissions import Omissions, describe_amount, describe_omission
 from swarm_bench.runtime.workspaces.stores import BEGINNING, Stores, holds_history
 
@@ -47,6 +47,24 @@ FOLDER_FILES = 100_000
 FOLDER_BYTES = 2_000_000_000
 """Limit of a folder that is not a checkout: whoever does not name a larger one hardly means to have
 it copied. The kernel of Linux has 90,000 files and 1.5 GB."""
+ENVIRONMENTS = (".env", ".env.local")
+"""Omitted even if they are committed, when uncommitted changes are copied: keys are
+written into them afterwards."""
+FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store")
+"""All that lies in them."""
+FILES = (
+    *(".env", ".env.*", ".envrc", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*", "*_rsa"),
+    *("*_ed25519", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks"),
+    *("*.keystore", "*.keychain", "*.kdb", "*.kdbx", "*.agilekeychain", "*.ovpn"),
+    *(".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".s3cfg"),
+    *(".boto", ".dockercfg", ".docker/config.json", ".git-credentials", ".terraformrc"),
+    *("terraform.rc", "*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json", "kubeconfig"),
+    *("*.kubeconfig", ".vault-token", ".vault_pass*", "*.publishsettings", "credentials"),
+    *("credentials.json", "credentials.toml", "secrets.json", "secrets.toml", "secrets.y*ml"),
+    *("*service*account*.json", "*firebase-adminsdk*.json", "client_secret*.json"),
+)
+"""Patterns; one with a `/` is about the folder too. GitHub's and gitleaks' lists have most."""
+SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,3 +329,18 @@ async def _describe_submodules(repo: Path) -> Omissions:
     return replace(
         omitted, sentences=tuple(f"the content of {sentence}" for sentence in omitted.sentences)
     )
+
+
+def holds_keys(path: str, *, committed: bool) -> bool:
+    """Tell whether a file, by its path below the root, is omitted for its name."""
+    *folders, name = PurePath(path.lower()).parts
+    if committed:
+        return name in ENVIRONMENTS
+    if not set(FOLDERS).isdisjoint(folders):
+        return True
+    with_folder = "/".join([*folders[-1:], name])
+    return not _fits(name, SAMPLES) and (_fits(name, FILES) or _fits(with_folder, FILES))
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

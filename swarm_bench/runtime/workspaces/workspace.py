@@ -18,7 +18,7 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.untrusted import open_folder
-from swarm_bench.runtime.workspaces.checkout import commit_of
+from swarm_bench.runtime.workspaces.checkout import commit_of, refuse_missing_objects
 from swarm_bench.runtime.workspaces.content import (
     list_uncommitted,
     refuse_patterns,
@@ -26,15 +26,17 @@ from swarm_bench.runtime.workspaces.content import (
     select_folder,
 )
 from swarm_bench.runtime.workspaces.git import git, try_git
-from swarm_bench.runtime.workspaces.lacking import refuse_missing_objects
 from swarm_bench.runtime.workspaces.omissions import Omissions
 from swarm_bench.runtime.workspaces.private_copy import (
     digest_of,
+    drop_blobs,
+    drop_index,
+    list_contents,
     pushed_objects,
     select_fixed,
     sizes_of,
+    write_tree,
 )
-from swarm_bench.runtime.workspaces.trees import drop_blobs, drop_index, list_contents, write_tree
 
 SNAPSHOT = "snapshot.git"
 """Name of the session's own, in its work folder."""

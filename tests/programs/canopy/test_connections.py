@@ -13,8 +13,7 @@ import uvicorn
 from starlette.middleware import Middleware
 
 from swarm_bench.programs.canopy.service.endpoints import Endpoints
-from swarm_bench.programs.canopy.service.gate import Gate
-from swarm_bench.programs.canopy.service.server import TimedProtocol, application
+from swarm_bench.programs.canopy.service.server import Gate, TimedProtocol, application
 
 SECONDS = 0.4
 WAIT = 10.0

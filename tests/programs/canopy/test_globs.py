@@ -4,7 +4,7 @@ import pytest
 
 from swarm_bench.programs.canopy.defaults import DEFAULT_GLOB
 from swarm_bench.programs.canopy.errors import ToolError
-from swarm_bench.programs.canopy.globs import compile_glob
+from swarm_bench.programs.globs import compile_glob
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.programs.placebo.server import Answers
+from swarm_bench.programs.placebo.__main__ import Answers
 from swarm_bench.retrieval.placebo.forms import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import (
     NAME,

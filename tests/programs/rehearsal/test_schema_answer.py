@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.programs.rehearsal.thinking.retrieval_tools import fill_required
 from swarm_bench.programs.rehearsal.thinking.schema_answer import WORD, build_smallest
-from swarm_bench.programs.rehearsal.thinking.tool_kinds import fill_required
 
 CASES: list[tuple[dict[str, Any], Any]] = [
     ({"type": "string"}, WORD),

@@ -13,8 +13,14 @@ from swarm_bench.app.doctor.examination import check_repository
 from swarm_bench.core.checks import State
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.tasks import TASK_FILE
-from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, LARGEST_FILE, SESSION_MARK
-from swarm_bench.runtime.workspaces.key_files import FILES, FOLDERS, holds_keys
+from swarm_bench.runtime.workspaces.content import (
+    FILES,
+    FOLDER_BYTES,
+    FOLDERS,
+    LARGEST_FILE,
+    SESSION_MARK,
+    holds_keys,
+)
 from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
 from tests.builders.golden import Sentences
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.lacking import (
+from swarm_bench.runtime.workspaces.checkout import (
     FETCHING,
     count_missing_objects,
     refuse_missing_objects,
 )
+from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.objects import git_output
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
 from tests.builders.golden import Sentences

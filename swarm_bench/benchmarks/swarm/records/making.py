@@ -19,7 +19,7 @@ from swarm_bench.engine.caps import LONGEST_DETAIL, OTHER_NAMES, shorten
 from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, is_of_server, label_trial
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 from swarm_bench.runtime.untrusted import check
 from swarm_bench.text.tokens import COUNTER
 

@@ -29,7 +29,7 @@ from swarm_bench.core.outcome import (
 )
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 
 
 @dataclass(kw_only=True)

@@ -17,7 +17,7 @@ from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
 from swarm_bench.retrieval.preparing import call, prepare
 from swarm_bench.retrieval.probes.readings import Reading
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.inventory import (
     Changes,

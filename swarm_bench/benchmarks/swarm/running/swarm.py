@@ -38,8 +38,7 @@ from swarm_bench.retrieval.reach.reach import collect_foreign_tools
 from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT_FOLDER
-from swarm_bench.runtime.redaction.cleaning import clean_value
-from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.sink import clean_text, clean_value
 from swarm_bench.runtime.workspaces.snapshots import open_snapshot
 from swarm_bench.runtime.workspaces.workspace import clone
 

@@ -24,8 +24,7 @@ from swarm_bench.core.outcome import Outcome, StopReason
 from swarm_bench.core.session.records import Measurements, Rehearsed
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
-from swarm_bench.runtime.redaction.cleaning import clean_value
-from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.sink import clean_text, clean_value
 from swarm_bench.runtime.untrusted import read
 
 FindLoss = Callable[[], Awaitable[str | None]]

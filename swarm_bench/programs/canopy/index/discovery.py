@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from swarm_bench.programs.canopy.defaults import DEFAULT_GLOB, EXTENSIONS, IGNORED
 from swarm_bench.programs.canopy.git import ask_git
-from swarm_bench.programs.canopy.globs import compile_glob
+from swarm_bench.programs.globs import compile_glob
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.programs.canopy.index.database import inode, write_ahead
+from swarm_bench.programs.canopy.index.index_db import inode, write_ahead
 from swarm_bench.programs.canopy.nodes import Handle, NodeType
 
 _log = logging.getLogger(__name__)

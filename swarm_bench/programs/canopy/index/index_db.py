@@ -7,13 +7,13 @@ When such rows are in the majority the index is rebuilt.
 """
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.programs.canopy.errors import ToolError
-from swarm_bench.programs.canopy.index.database import inode, write_ahead
 from swarm_bench.programs.canopy.index.discovery import Stamp
 from swarm_bench.programs.canopy.index.loading import Parsed
 from swarm_bench.programs.canopy.nodes import (
@@ -59,6 +59,7 @@ HANDLE_COLUMNS = (
     "nodes.hex, files.path, nodes.type, nodes.start, nodes.end, nodes.first_line,"
     " nodes.last_line, nodes.name, nodes.parent, nodes.preview"
 )
+RETRY_SECONDS = 0.01
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -272,3 +273,31 @@ def _join(parts: Iterable[str]) -> str:
 
 def _text(source: bytes, start: int, end: int) -> str:
     return source[start:end].decode("utf-8", "replace")
+
+
+def write_ahead(connection: sqlite3.Connection, seconds: float) -> None:
+    """Give the database a write-ahead log, so that readers do not wait for the writer.
+
+    SQLite's own waiting does not cover this: of several servers that make a file together, one
+    finds it locked at once.
+
+    Raises:
+        sqlite3.OperationalError: it was still locked after `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def inode(file: Path) -> int | None:
+    """Return what tells a file from one that replaced it; None when there is none."""
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return None

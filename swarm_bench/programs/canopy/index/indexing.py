@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swarm_bench.programs.canopy.errors import ToolError
-from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.discovery import Stamp, discover
 from swarm_bench.programs.canopy.index.index_db import IndexedFile, Store
 from swarm_bench.programs.canopy.index.loading import Parsed, Touched, read
+from swarm_bench.programs.globs import compile_glob
 
 _log = logging.getLogger(__name__)
 

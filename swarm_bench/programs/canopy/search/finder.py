@@ -7,12 +7,12 @@ from itertools import islice
 from typing import Any
 
 from swarm_bench.programs.canopy.errors import ToolError
-from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.index_db import HANDLE_COLUMNS, Store, handle
 from swarm_bench.programs.canopy.nodes import SYMBOLS, Handle, NodeType
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.search.fulltext import combine, fts_query, phrase
 from swarm_bench.programs.canopy.search.symbol_references import Reference, find_references
+from swarm_bench.programs.globs import compile_glob
 from swarm_bench.text.bm25 import Ranked, score_position
 from swarm_bench.text.ranking import comes_later, is_code
 

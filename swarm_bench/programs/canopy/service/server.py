@@ -2,15 +2,18 @@
 
 import argparse
 import asyncio
+import hmac
 import logging
 import os
 import signal
 import socket
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
+from urllib.parse import urlsplit
 
 import uvicorn
 from h11 import IDLE, SEND_BODY
@@ -22,13 +25,18 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from swarm_bench.programs.canopy.defaults import REQUEST_BYTES
-from swarm_bench.programs.canopy.diagnostics import start_diagnostics
-from swarm_bench.programs.canopy.errors import ToolError
+from swarm_bench.programs.canopy.errors import (
+    Forbidden,
+    Misdirected,
+    ToolError,
+    Unauthorized,
+    start_diagnostics,
+)
 from swarm_bench.programs.canopy.service.endpoints import Endpoints
-from swarm_bench.programs.canopy.service.gate import Gate, envelope, is_local, names_of
 from swarm_bench.programs.canopy.service.requests import (
     AddBody,
     ExpandBody,
@@ -38,12 +46,88 @@ from swarm_bench.programs.canopy.service.requests import (
 )
 from swarm_bench.retrieval.canopy.backends import embedded_label
 
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+_MAPPED = "::ffff:"
+"""Begins an IPv4 address on a socket of both kinds."""
+_NO_PAGE = ("none", "same-origin")
+"""Values of `Sec-Fetch-Site`: the user typed the address, or follows a link of this service."""
 STOP_SECONDS = 2
 OPEN_ROUTES = ("/status", "/metrics")
 """canopy asks for no key there."""
-
 BodyType = TypeVar("BodyType", bound=BaseModel)
 Endpoint = Callable[[Request], Awaitable[Response]]
+ARRIVAL_SECONDS = 20.0
+"""From the beginning of a request, or of a connection without one, to its last byte."""
+
+
+class Gate:
+    """Middleware that turns requests away before their bodies are read."""
+
+    def __init__(
+        self, app: ASGIApp, *, names: Collection[str], key: str | None, keyless: Collection[str]
+    ) -> None:
+        self._app = app
+        self._names = names
+        self._key = key
+        self._keyless = keyless
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            if scope["type"] == "http":
+                self._check(Request(scope))
+        except ToolError as error:
+            await envelope(error)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _check(self, request: Request) -> None:
+        """Raise `ToolError` for a request that is refused."""
+        site = request.headers.get("sec-fetch-site", _NO_PAGE[0])
+        if "origin" in request.headers or site not in _NO_PAGE:
+            raise Forbidden("Web pages cannot use this service")
+        if self._has_key(request):
+            return
+        # Not the path of `request.url`, which is made from `Host`.
+        if self._key is not None and request.scope["path"] not in self._keyless:
+            raise Unauthorized("The key is missing or wrong")
+        address, _ = request.scope["server"]
+        host = _host(request.headers.get("host", ""))
+        if host not in {*self._names, address.removeprefix(_MAPPED)}:
+            raise Misdirected("The request is for another host than this service's")
+
+    def _has_key(self, request: Request) -> bool:
+        key = request.headers.get("x-api-key", "")
+        return self._key is not None and hmac.compare_digest(key.encode(), self._key.encode())
+
+
+def envelope(error: ToolError) -> Response:
+    """Wrap what canopy answers instead of a result."""
+    content = {"code": error.code, "message": str(error), "hint": error.hint}
+    return JSONResponse(content, status_code=error.http_status)
+
+
+def names_of(address: str) -> frozenset[str]:
+    """List the names of a service that listens at an address or a name of this machine."""
+    more_names = () if _is_local(address) else (socket.gethostname().lower(),)
+    return frozenset({*_LOCAL_NAMES, address.lower(), *more_names})
+
+
+def _is_local(address: str) -> bool:
+    """Tell whether only this machine can reach it."""
+    try:
+        return address == "localhost" or ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _host(header: str) -> str | None:
+    """Parse the name in a `Host` header; `None` for one that cannot be read."""
+    try:
+        parts = urlsplit(f"//{header}")
+        _ = parts.port  # raises for one that is no number
+        return parts.hostname
+    except ValueError:
+        return None
 
 
 def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
@@ -185,7 +269,7 @@ def _end(_number: int, _frame: object) -> NoReturn:
 
 def main() -> None:
     options = _options()
-    if not options.api_key and not is_local(options.bind):
+    if not options.api_key and not _is_local(options.bind):
         _give_up(f"Listening on {options.bind} needs a key; give --api-key, or bind to 127.0.0.1")
     # uvicorn stops in an orderly way and then hands the signal on: to this.
     signal.signal(signal.SIGTERM, _end)
@@ -213,10 +297,6 @@ def main() -> None:
         timeout_graceful_shutdown=STOP_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listening])
-
-
-ARRIVAL_SECONDS = 20.0
-"""From the beginning of a request, or of a connection without one, to its last byte."""
 
 
 class TimedProtocol(H11Protocol):

@@ -10,7 +10,7 @@ from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.rehearsal.faults import ErrorKind, Stop
 from swarm_bench.programs.rehearsal.apis import wire
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Reply
-from swarm_bench.programs.rehearsal.apis.openai_errors import error_body
+from swarm_bench.programs.rehearsal.apis.wire import error_body
 
 _FINISH: Mapping[Stop, str] = {
     "end": "stop",

@@ -13,9 +13,9 @@ from itertools import groupby
 from typing import Any
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult
-from swarm_bench.programs.rehearsal.thinking import mcp_search, retrieval_tools, shell
+from swarm_bench.programs.rehearsal.thinking import mcp_search, retrieval_tools, toolbox
 from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
-from swarm_bench.programs.rehearsal.thinking.shell import expand_braces
+from swarm_bench.programs.rehearsal.thinking.toolbox import expand_braces
 
 MAX_TURNS = 16
 """Turns of one conversation: more than the rules ever take, with every tool failing once."""
@@ -177,7 +177,7 @@ def _text(
         read = format_paths(text, scout_call.arguments, scope)
     elif scout_call.arguments.get("output_mode") == "count":
         arguments = program_call.arguments
-        is_count = arguments.get("output_mode") == "count" or shell.counts(arguments)
+        is_count = arguments.get("output_mode") == "count" or toolbox.counts(arguments)
         read = format_counts(text, scout_call.arguments, scope, is_count=is_count)
     else:
         read = format_hits(text, scout_call.arguments, scope)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
-from swarm_bench.programs.rehearsal.thinking import tool_kinds
+from swarm_bench.programs.rehearsal.thinking import retrieval_tools
 from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
 from swarm_bench.programs.rules import patterns
 from swarm_bench.text import tool_results, tool_roles
@@ -25,7 +25,7 @@ _DOING = "Search the code for words of the task"
 
 def rename_tools(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     """List the tools of MCP servers under the names by which `rules` tells them from others."""
-    pairs = ((tool_kinds.server_and_tool(tool.name, tools), tool) for tool in tools)
+    pairs = ((retrieval_tools.server_and_tool(tool.name, tools), tool) for tool in tools)
     return [
         ToolSpec(name=f"mcp__{origin[0]}__{origin[1]}", description=tool.description)
         for origin, tool in pairs
@@ -38,7 +38,7 @@ def choose_tools(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     into code, else one that gives an overview; servers without either are omitted."""
     best: dict[str, tuple[tuple[bool, bool, int], ToolSpec]] = {}
     for tool in tools:
-        origin = tool_kinds.server_and_tool(tool.name, tools)
+        origin = retrieval_tools.server_and_tool(tool.name, tools)
         if origin is None:
             continue
         role = tool_roles.role(origin[1], tool)
@@ -100,7 +100,7 @@ def fill_arguments(
     values = tool_roles.complete_arguments(tool, {}, workspace)
     if tool_roles.query(tool):
         values = tool_roles.search_arguments(tool, terms, workspace)
-    return tool_kinds.fill_required(tool, values, _DOING)
+    return retrieval_tools.fill_required(tool, values, _DOING)
 
 
 def as_scout_call(tool: ToolSpec, terms: Sequence[Term]) -> ToolCall:

@@ -1,14 +1,21 @@
 """Puts the wishes of `rules` into the terms of whatever tools a program offers."""
 
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from swarm_bench.core.ports import ToolCall, ToolSpec
-from swarm_bench.programs.rehearsal.thinking import shell, tool_kinds
-from swarm_bench.programs.rehearsal.thinking.retrieval_tools import Route
-from swarm_bench.programs.rehearsal.thinking.tool_kinds import FILE, FOLDER, INCLUDE, PATTERN
+from swarm_bench.programs.rehearsal.thinking import retrieval_tools
+from swarm_bench.programs.rehearsal.thinking.retrieval_tools import (
+    FILE,
+    FOLDER,
+    INCLUDE,
+    PATTERN,
+    Route,
+)
 from swarm_bench.text import tool_roles
 
 ProgramCall = tuple[str, dict[str, object]]
@@ -24,6 +31,12 @@ _ACTIVITIES = {
     "Glob": "Find files named after words of the task",
     "Read": "Read part of a file",
 }
+MAX_COLUMNS = 310
+# Claude Code replaces grep and find by programs of its own, which read other dialects.
+_GREP = "LC_ALL=C command grep"
+_COUNTING = "-rIcE"
+_SKIPPED = (".git", ".canopy", ".hg", ".svn")
+_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +64,10 @@ class Toolbox:
         failing command says nothing of the shell."""
         usable = [tool for tool in tools if tool.name not in broken]
         return cls(
-            grep=tool_kinds.content_search(usable),
-            glob=tool_kinds.name_search(usable),
-            read=tool_kinds.file_read(usable),
-            shell=tool_kinds.shell(tools),
+            grep=retrieval_tools.content_search(usable),
+            glob=retrieval_tools.name_search(usable),
+            read=retrieval_tools.file_read(usable),
+            shell=retrieval_tools.shell(tools),
             workspace=workspace,
             routes=routes,
         )
@@ -89,7 +102,7 @@ class Toolbox:
         mode = str(wish.get("output_mode"))
         arguments: dict[str, object] = {}
         if name := tool_roles.find_argument(tool, PATTERN):
-            arguments[name] = shell.plain(str(wish["pattern"]))
+            arguments[name] = plain(str(wish["pattern"]))
         if mode in _modes(tool):
             arguments["output_mode"] = mode
         limit = wish.get("head_limit", _COUNT_LIMIT)
@@ -106,7 +119,7 @@ class Toolbox:
         properties = tool_roles.properties(tool)
         arguments |= {"-n": True} if "-n" in properties and mode == "content" else {}
         arguments |= {"case_sensitive": True} if "case_sensitive" in properties else {}
-        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Grep"])
+        return tool.name, retrieval_tools.fill_required(tool, arguments, _ACTIVITIES["Grep"])
 
     def _restrict_to_file(self, tool: ToolSpec, path: str) -> dict[str, object]:
         """Restrict a search to one file. Some programs search folders only, whatever their schema
@@ -129,7 +142,7 @@ class Toolbox:
         arguments: dict[str, object] = {name: call.arguments["pattern"]}
         if "case_sensitive" in tool_roles.properties(tool):
             arguments["case_sensitive"] = True
-        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Glob"])
+        return tool.name, retrieval_tools.fill_required(tool, arguments, _ACTIVITIES["Glob"])
 
     def _read(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
         name = tool_roles.find_argument(tool, FILE) or "path"
@@ -143,11 +156,11 @@ class Toolbox:
             arguments |= {"offset": first - 1 if from_zero else first, "limit": limit}
         elif "start_line" in properties and "end_line" in properties:
             arguments |= {"start_line": first, "end_line": first + limit - 1}
-        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Read"])
+        return tool.name, retrieval_tools.fill_required(tool, arguments, _ACTIVITIES["Read"])
 
     def _run(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
-        line = shell.command(call.name, call.arguments)
-        name = tool_roles.find_argument(tool, tool_kinds.COMMAND) or "command"
+        line = command(call.name, call.arguments)
+        name = tool_roles.find_argument(tool, retrieval_tools.COMMAND) or "command"
         schema = tool_roles.properties(tool)[name]
         takes_list = isinstance(schema, Mapping) and schema.get("type") == "array"
         arguments: dict[str, object] = {name: ["bash", "-lc", line] if takes_list else line}
@@ -155,7 +168,7 @@ class Toolbox:
         for folder in ("workdir", "directory", "cwd", "dir_path"):
             if self.workspace and isinstance(required, list) and folder in required:
                 arguments[folder] = self.workspace
-        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES[call.name])
+        return tool.name, retrieval_tools.fill_required(tool, arguments, _ACTIVITIES[call.name])
 
     def _path(self, tool: ToolSpec, name: str, path: str) -> str:
         """Write a path as the tool wants it: absolute if it says so and the workspace is known."""
@@ -170,3 +183,91 @@ def _modes(tool: ToolSpec) -> list[Any]:
     schema = tool_roles.properties(tool).get("output_mode")
     modes = schema.get("enum") if isinstance(schema, Mapping) else None
     return modes if isinstance(modes, list) else []
+
+
+def command(name: str, arguments: Mapping[str, Any]) -> str:
+    """Write the command line that does what a call of scout's Grep, Glob or Read does."""
+    match name:
+        case "Grep" if arguments.get("output_mode") == "count":
+            return _count(arguments)
+        case "Grep":
+            return _lines(arguments)
+        case "Glob":
+            return _find(str(arguments["pattern"]))
+    return _window(arguments)
+
+
+def counts(arguments: Mapping[str, Any]) -> bool:
+    """Tell whether a call runs a command line of ours that counts."""
+    return any(f"{_GREP} {_COUNTING} " in str(value) for value in arguments.values())
+
+
+def plain(pattern: str) -> str:
+    """Write the same expression in the dialect that grep -E, ripgrep, JavaScript and Python
+    share."""
+    return re.sub(r"(?<!\\)\(\?:", "(", pattern)
+
+
+def expand_braces(glob: str) -> list[str]:
+    """Write out the patterns that one with `{a,b}` stands for."""
+    braces = _BRACES.search(glob)
+    if not braces:
+        return [glob]
+    before, after = glob[: braces.start()], glob[braces.end() :]
+    return [
+        pattern for part in braces[1].split(",") for pattern in expand_braces(before + part + after)
+    ]
+
+
+def relative_path(path: str) -> str:
+    """Write a path of the workspace as the commands print it."""
+    return path if path.startswith(("/", "./")) else f"./{path}"
+
+
+def _count(arguments: Mapping[str, Any]) -> str:
+    search = f"{_GREP} {_COUNTING} {_write_exclusions()} -e {_pattern(arguments)} ."
+    return f"{search} | grep -v ':0$' | sort -t: -k2,2nr -k1,1{_head(arguments)}"
+
+
+def _lines(arguments: Mapping[str, Any]) -> str:
+    cut = f"{_head(arguments)} | cut -c1-{MAX_COLUMNS}"
+    if path := arguments.get("path"):
+        return (
+            f"{_GREP} -InHE -e {_pattern(arguments)} {shlex.quote(relative_path(str(path)))}{cut}"
+        )
+    search = f"{_GREP} -rInE {_write_exclusions()} -e {_pattern(arguments)} ."
+    return f"{search} | sort -s -t: -k1,1{cut}"
+
+
+def _find(glob: str) -> str:
+    names = " -o ".join(_name(pattern) for pattern in expand_braces(glob))
+    pruned = " -o ".join(f"-name {folder}" for folder in _SKIPPED)
+    search = f"command find . \\( {pruned} \\) -prune -o -type f \\( {names} \\) -print"
+    return f"{search} | sort | head -n 200"
+
+
+def _name(glob: str) -> str:
+    name = glob.removeprefix("**/")
+    if "/" in name:
+        return f"-path {shlex.quote('./' + glob.replace('**/', '*').replace('**', '*'))}"
+    return f"-name {shlex.quote(name)}"
+
+
+def _window(arguments: Mapping[str, Any]) -> str:
+    first = arguments.get("offset", 1)
+    last = first + arguments.get("limit", 200) - 1
+    path = shlex.quote(relative_path(str(arguments["file_path"])))
+    return f"cat -n {path} | sed -n '{first},{last}p' | cut -c1-{MAX_COLUMNS}"
+
+
+def _pattern(arguments: Mapping[str, Any]) -> str:
+    return shlex.quote(plain(str(arguments["pattern"])))
+
+
+def _write_exclusions() -> str:
+    return " ".join(f"--exclude-dir={folder}" for folder in _SKIPPED)
+
+
+def _head(arguments: Mapping[str, Any]) -> str:
+    limit = arguments.get("head_limit")
+    return f" | head -n {limit}" if isinstance(limit, int) else ""

@@ -26,7 +26,7 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import ScoringResult
 from swarm_bench.models.rehearsal.launch import Traffic
-from swarm_bench.runtime.redaction.cleaning import clean_value
+from swarm_bench.runtime.sink import clean_value
 from tests.builders.executions import execution
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}

@@ -1,7 +1,7 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType
 from swarm_bench.programs.canopy.parameters import PackLimits, Search
 from swarm_bench.programs.canopy.result_json import SearchResult
-from swarm_bench.programs.canopy.search.planning import (
+from swarm_bench.programs.canopy.service.endpoints import (
     find_best_identifier,
     gather,
     select_within_budget,

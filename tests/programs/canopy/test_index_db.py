@@ -4,7 +4,7 @@ from threading import Timer
 
 import pytest
 
-from swarm_bench.programs.canopy.index.database import write_ahead
+from swarm_bench.programs.canopy.index.index_db import write_ahead
 
 
 @pytest.fixture

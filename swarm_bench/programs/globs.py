@@ -9,13 +9,13 @@ import fnmatch
 import re
 from functools import lru_cache
 
-from swarm_bench.programs.braces import alternatives
 from swarm_bench.programs.canopy.errors import ToolError
 
 MAX_LENGTH = 1_000
 MAX_ALTERNATIVES = 256
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 """A set of characters; a bracket that comes first in it is one of them."""
+_INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 
 @lru_cache(maxsize=256)
@@ -46,3 +46,28 @@ def _plain(glob: str) -> list[str]:
         limit = MAX_ALTERNATIVES - len(plain)
         plain += alternatives(pattern.replace("**/", "{,*/}"), limit)
     return plain
+
+
+def alternatives(glob: str, limit: int) -> list[str]:
+    """Return the globs that one with braces stands for; a brace that is not closed stays.
+
+    Raises:
+        ValueError: there are more than `limit`; a clause that follows the glob.
+    """
+    globs = [glob]
+    while any(map(_INNERMOST.search, globs)):
+        globs = list(
+            dict.fromkeys(simpler for pattern in globs for simpler in _expand_first(pattern))
+        )
+        if len(globs) > limit:
+            raise ValueError("stands for too many others; give a simpler one")
+    return globs
+
+
+def _expand_first(glob: str) -> list[str]:
+    """Write out the first of the innermost braces, if there is one."""
+    braces = _INNERMOST.search(glob)
+    if braces is None:
+        return [glob]
+    before, after = glob[: braces.start()], glob[braces.end() :]
+    return [before + choice + after for choice in braces[1].split(",")]
