@@ -7,8 +7,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
-from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import print_listing, show
 from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import print_listing, show
 from swarm_bench.cli.output.waiting import show_step
 
 PAGE = Annotated[

@@ -8,13 +8,13 @@ from swarm_bench.cli import (
     benchmarks,
     choices,
     datasets,
+    designs,
     doctor,
     judge,
     retrieve,
     run,
     tasks,
 )
-from swarm_bench.cli.designs import ab, calibrate, compare, demo
 from swarm_bench.cli.helping import GroupedCommands
 from swarm_bench.cli.sessions import diff, export, gate, listing, report, rescore
 
@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(compare, demo, ab, calibrate, retrieve, run, doctor),
+    *(designs, retrieve, run, doctor),
     *(listing, report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
 ):
     command.register(app)

@@ -7,8 +7,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
-from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import printable, show
+from swarm_bench.cli.output.terminal import print_listing, printable, show
 from swarm_bench.cli.output.waiting import show_step
 
 VERIFY = """Name all that is wrong with the rows of a data set, as a benchmark would have them.

@@ -11,8 +11,7 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.options import add_options
-from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.terminal import print_listing, show_summary
 from swarm_bench.cli.output.waiting import show_step
 
 MAKE = """Make a task file with answer keys from the repository itself.

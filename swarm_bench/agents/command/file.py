@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from swarm_bench.agents.command.locators import Pattern
 from swarm_bench.agents.command.output import Failure, OutputOf, Strict, check_relative_path
 from swarm_bench.config.located import read_located
-from swarm_bench.config.placeholders import check_placeholders, placeholders, substitute
+from swarm_bench.config.text_file import check_placeholders, placeholders, substitute
 from swarm_bench.core.validation import build_file_error
 
 ARGUMENTS = "arguments"

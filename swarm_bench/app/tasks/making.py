@@ -11,18 +11,19 @@ from shlex import quote
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.app.tasks.questions import Writer, create_writer, plan_questions, write_questions
-from swarm_bench.app.tasks.repository import find_commit, is_shallow
-from swarm_bench.app.tasks.telling import (
+from swarm_bench.app.tasks.checking import (
     SAME_FILE,
     build_kind_table,
     build_omitted_section,
     describe_shortage,
     describe_worth,
+    find_commit,
+    is_shallow,
     measure_difficulties,
     suggest_remedy,
     tells_nothing,
 )
+from swarm_bench.app.tasks.questions import Writer, create_writer, plan_questions, write_questions
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, RenderedDocument, Section

@@ -11,8 +11,7 @@ import anyio
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.models.arms import create_source
 from swarm_bench.app.models.expected import find_limiting_price
-from swarm_bench.app.tasks.answers import Answers
-from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Writing, build_sample_requests
+from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Answers, Writing, build_sample_requests
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.budget import compute_max_cost
 from swarm_bench.config.addresses import remove_logins

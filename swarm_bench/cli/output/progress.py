@@ -1,13 +1,35 @@
-"""Shows what a session does while it runs: a live view in a terminal, plain lines in a pipe."""
+"""Shows what a session does while it runs: a live view in a terminal; in a pipe or a log one plain
+line per event."""
 
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TextIO
 
 import typer
 
-from swarm_bench.core.events import Emit, Event, TrialStarted
+from swarm_bench.cli.output.terminal import printable
+from swarm_bench.core.events import (
+    BlockStarted,
+    Emit,
+    EndingAtOnce,
+    Event,
+    Foresight,
+    PartStarted,
+    Preparing,
+    SessionStarted,
+    StepStarted,
+    TrialActive,
+    TrialEnded,
+    TrialStarted,
+    VerdictsRead,
+    WarningRaised,
+)
+from swarm_bench.core.session.base import RecordView
+from swarm_bench.core.status import Cause
 
 
 @contextmanager
@@ -43,9 +65,109 @@ def _open_output(*, quiet: bool, spending: bool, counted_from: int | None) -> It
         with open_live_view(spending=spending) as emit:
             yield emit
     else:
-        from swarm_bench.cli.output.plain import CountedLines, PlainLines
-
         if counted_from is None:
             yield PlainLines(sys.stderr).emit
         else:
             yield CountedLines(sys.stderr, counted_from).emit
+
+
+SECONDS_BETWEEN = 5.0
+"""Lines that only count."""
+
+
+class PlainLines:
+    """Writes lines that begin with the seconds since the start."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._start = time.monotonic()
+        self._deaf = False
+
+    def emit(self, event: Event) -> None:
+        """Write the line of an event. What an agent does in between gets none."""
+        if isinstance(event, Preparing) and event.done:  # how far it is is for who watches
+            return
+        if not isinstance(event, TrialActive | EndingAtOnce):
+            self.write(describe(event))
+
+    def write(self, line: str) -> None:
+        """Write a line."""
+        if self._deaf:
+            return
+        seconds = time.monotonic() - self._start
+        try:
+            print(f"[{seconds:7.1f}s] {printable(line)}", file=self._stream, flush=True)
+        except OSError:  # nobody reads any more; the session is worth more than its progress
+            self._deaf = True
+
+
+class CountedLines(PlainLines):
+    """Writes how many trials have ended in an arm, and a line only for those that failed: where
+    there are `many`, which take moments."""
+
+    def __init__(self, stream: TextIO, many: int = 0) -> None:
+        super().__init__(stream)
+        self._many = many
+        self._planned: Mapping[str, int] = {}
+        self._ended: Counter[str] = Counter()
+        self._written_at = time.monotonic()
+
+    def emit(self, event: Event) -> None:
+        """Write the line of an event; of a trial that has ended, every few seconds and when the
+        arm has no more."""
+        if isinstance(event, SessionStarted):
+            self._planned = event.planned
+        counts = sum(self._planned.values()) >= self._many
+        match event:
+            case TrialStarted() if counts:
+                return
+            case TrialEnded() if counts:
+                if event.record.cause is not Cause.FINISHED:
+                    super().emit(event)
+                self._count(event.record)
+                return
+        super().emit(event)
+
+    def _count(self, record: RecordView) -> None:
+        arm = record.arm
+        self._ended[arm] += 1
+        done, planned = self._ended[arm], self._planned[arm]
+        if done < planned and time.monotonic() - self._written_at < SECONDS_BETWEEN:
+            return
+        self._written_at = time.monotonic()
+        self.write(f"run {record.run}, {arm}: {done} of {planned} ended")
+
+
+def describe(event: Event) -> str:
+    """Describe the event in one line of plain text."""
+    match event:
+        case SessionStarted():
+            earlier = sum(event.done.values())
+            done = f", {earlier} of them done" if earlier else ""
+            return f"session {event.session}, trials: {event.trials}{done}; results: {event.folder}"
+        case Preparing() | PartStarted() | VerdictsRead():
+            return str(event)
+        case BlockStarted():
+            return f"{event}, order: {', '.join(event.order)}"
+        case StepStarted():
+            return f"run {event.run}, {event.arm}: {event}"
+        case TrialStarted():
+            return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
+        case TrialEnded():
+            return _describe_end(event.record)
+        case WarningRaised() | Foresight():
+            return f"note: {event.message}"
+        case EndingAtOnce():
+            return "ending at once"
+        case TrialActive():
+            return f"run {event.run}, {event.arm} {event.number}: {event.activity.doing}"
+
+
+def _describe_end(record: RecordView) -> str:
+    seconds = "time unknown" if record.wall_seconds is None else f"{record.wall_seconds:.1f} s"
+    tokens = record.effective_tokens
+    token_text = "tokens unknown" if tokens is None else f"{tokens} tokens"
+    return (
+        f"run {record.run}, {record.arm} {record.number} ended: {record.status} "
+        f"({record.cause}), {seconds}, {token_text}"
+    )

@@ -6,13 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.config.placeholders import (
-    PLACEHOLDER,
-    check_placeholders,
-    remove_closed,
-    substitute,
-)
-from swarm_bench.config.placeholders import placeholders as names_in
+from swarm_bench.config.text_file import PLACEHOLDER, check_placeholders, remove_closed, substitute
+from swarm_bench.config.text_file import placeholders as names_in
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.validation import format_path
 

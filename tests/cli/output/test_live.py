@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from swarm_bench.cli.output.arms import Arm, build_arms_table
-from swarm_bench.cli.output.live import LiveState
+from swarm_bench.cli.output.live import Arm, LiveState, build_arms_table
 from swarm_bench.core.events import (
     BlockStarted,
     Foresight,

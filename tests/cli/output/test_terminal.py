@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import printable
+from swarm_bench.cli.output.terminal import print_listing, printable
 from swarm_bench.core.listing import Listing
 
 

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.config.placeholders import placeholders
+from swarm_bench.config.text_file import placeholders
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64

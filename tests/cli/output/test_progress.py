@@ -3,7 +3,7 @@
 import io
 from collections.abc import Callable
 
-from swarm_bench.cli.output.plain import CountedLines, PlainLines
+from swarm_bench.cli.output.progress import CountedLines, PlainLines
 from swarm_bench.core.events import Event, SessionStarted, TrialEnded, TrialStarted, WarningRaised
 from swarm_bench.core.session.cases import CaseRecord
 from tests.builders.golden import Sentences
