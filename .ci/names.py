@@ -26,7 +26,7 @@ _FILE_MODE = "how a file is opened"
 _NOUN = "the noun, in a sentence"
 ALLOWED: dict[str, dict[str, str]] = {
     "analysis/caveats/clones.py": {"swarm": _NOUN},
-    "analysis/caveats/package_metrics.py": {"swarm": _NOUN},
+    "analysis/caveats/missing_figures.py": {"swarm": _NOUN},
     "analysis/caveats/tools.py": {"swarm": _NOUN},
     "analysis/gate/modes.py": {"swarm": _NOUN},
     "analysis/sentences/contrast.py": {"baseline": "a name that takes an article in a sentence"},

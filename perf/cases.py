@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from swarm_bench.analysis.cases.pooled import pool
+from swarm_bench.analysis.aggregates import pool
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.core.metric import Metric, Style

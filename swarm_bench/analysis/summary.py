@@ -2,23 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 
-from swarm_bench.analysis.adherence.calls import make_tools_sheet
-from swarm_bench.analysis.adherence.uses import is_exercised
-from swarm_bench.analysis.comparison.compared import list_headline_metrics, select_billed
-from swarm_bench.analysis.comparison.controls import make_controls
+from swarm_bench.analysis.aggregates import aggregate, make_metrics_table, reduce_runs
+from swarm_bench.analysis.comparison.controls import compare_rule_spending, make_controls
 from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.headline import make_headline
+from swarm_bench.analysis.comparison.headline_metrics import list_headline_metrics, select_billed
 from swarm_bench.analysis.comparison.judging import make_matches, sum_judgements
 from swarm_bench.analysis.comparison.legend import add_legend
-from swarm_bench.analysis.comparison.spent import compare_rule_spending
-from swarm_bench.analysis.metrics.aggregates import aggregate, make_metrics_table, reduce_runs
-from swarm_bench.analysis.missed import find_missed
+from swarm_bench.analysis.missed_tasks import find_missed
 from swarm_bench.analysis.readings import group_all
 from swarm_bench.analysis.sections.head import make_head, write_banner, write_notes
-from swarm_bench.analysis.sections.overhead import make_overhead
-from swarm_bench.analysis.sections.rehearsal import describe_rehearsal
+from swarm_bench.analysis.sections.overhead import describe_rehearsal, make_overhead
 from swarm_bench.analysis.sections.warnings import list_warnings, sort_warnings
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.tool_use import is_exercised, make_tools_sheet
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Missed, Report, Row, Table, TrialColumn
 from swarm_bench.core.session.records import SessionData

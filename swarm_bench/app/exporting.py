@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.analysis.frames import LoadedSession, make_frames
+from swarm_bench.analysis.trials_table import LoadedSession, make_frames
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.report.trials_table import TrialsTable
-from swarm_bench.reports.junit import render_junit
-from swarm_bench.reports.parquet import render_parquet
-from swarm_bench.reports.trials_text import render_csv, render_json
+from swarm_bench.core.report.trials import TrialsTable
+from swarm_bench.reports.exports import render_csv, render_json, render_junit, render_parquet
 from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import find_writable_path, write_whole
 

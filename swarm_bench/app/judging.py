@@ -10,13 +10,13 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.analysis.cases.judging import make_case_matches
 from swarm_bench.analysis.comparison.judging import (
     Contestant,
     Judge,
     Match,
     Pair,
     identify_pair,
+    make_case_matches,
     make_matches,
 )
 from swarm_bench.analysis.selection import Selection
@@ -35,9 +35,9 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
-from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import find_price
+from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
 from swarm_bench.reports.page import find_answer

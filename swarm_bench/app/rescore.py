@@ -26,8 +26,8 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.later.rescored import RescoredAnswer
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.rescored import RescoredAnswer
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Cause

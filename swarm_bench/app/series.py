@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.planning.sizes import describe_sizes, describe_together
+from swarm_bench.analysis.planning.session_plan import describe_sizes, describe_together
 from swarm_bench.app.result import ComparisonResult, format_continue_command
 from swarm_bench.app.running import agents
 from swarm_bench.app.running.agents import AgentCall

@@ -16,7 +16,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.run_options import MODELS
 from swarm_bench.core.errors import UnknownName
-from swarm_bench.core.integers import allow_any_length
+from swarm_bench.core.figures import allow_any_length
 from swarm_bench.core.report.document import Document, Fact, Section, Verbatim
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.roles.language_model import Ask, Gap

@@ -15,7 +15,7 @@ from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group
 from swarm_bench.config.command_line import command_line
-from swarm_bench.core.checks import Check, State
+from swarm_bench.core.listing import Check, State
 from swarm_bench.core.session.designs import COMPARE
 
 HELP = """Check whether a comparison can run, without spending anything: the machine, the agent

@@ -1,6 +1,9 @@
-"""Numbers that are stored, and their sums. Programs of agents import this: it needs no pydantic."""
+"""Numbers that are stored, their sums, and what the keys of stored files mean. Programs of agents
+import this: it needs no pydantic."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -36,3 +39,24 @@ def total(figures: Iterable[Number | None]) -> Number | None:
             return None
         summands.append(figure)
     return sum(summands[1:], summands[0]) if summands else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key of a stored file, for the page that documents it."""
+
+    key: str
+    unit: str
+    definition: str
+
+
+@contextmanager
+def allow_any_length() -> Iterator[None]:
+    """Read and write whole numbers of any length in the block, as rows of a data set have them.
+    What servers and programs say stays limited: to read such a number takes long."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(limit)

@@ -20,7 +20,7 @@ from swarm_bench.core.errors import (
     UsageError,
     described,
 )
-from swarm_bench.core.integers import allow_any_length
+from swarm_bench.core.figures import allow_any_length
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.session.models import Data

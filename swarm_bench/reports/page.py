@@ -3,7 +3,7 @@
 import re
 
 from swarm_bench.core.report.document import Section, Text, Value
-from swarm_bench.core.report.page import Page, RecordedFigures
+from swarm_bench.core.report.trials import Page, RecordedFigures
 from swarm_bench.reports.figures import NOT_REPORTED, format_figure
 from swarm_bench.reports.layout import format_block, format_inline
 

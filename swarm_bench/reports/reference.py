@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from tabulate import tabulate
 
+from swarm_bench.core.figures import Key
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Abilities
-from swarm_bench.core.report.key import Key
 
 
 def key_table(keys: Iterable[Key]) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from swarm_bench.core.report.chart import Chart, Mark
 from swarm_bench.core.report.document import Scale, Value
+from swarm_bench.core.report.ratios import Chart, Mark
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
 

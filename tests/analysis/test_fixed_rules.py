@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.comparison.spent import TITLE
-from swarm_bench.analysis.documents.trial import make_page
+from swarm_bench.analysis.comparison.controls import TITLE
+from swarm_bench.analysis.documents.trials import make_page
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import Report

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 from swarm_bench.analysis.caveats.missing_figures import find_constant_level
-from swarm_bench.analysis.caveats.void import find_caveats
+from swarm_bench.analysis.caveats.no_verdict import find_caveats
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.report import Figure

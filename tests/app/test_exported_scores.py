@@ -28,9 +28,9 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.trials_table import TrialsTable
+from swarm_bench.core.report.trials import TrialsTable
 from swarm_bench.core.session.tasks import DONE_ALREADY
-from swarm_bench.reports.junit import render_junit
+from swarm_bench.reports.exports import render_junit
 from tests.builders.cases import LOST, RIGHT, WORDS, case_session
 from tests.builders.golden import Sentences
 from tests.builders.keyed import TASKS, trials_of

@@ -18,9 +18,8 @@ from swarm_bench.app.exporting import export, export_to
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.report.trials_table import TableColumn, TrialsTable
-from swarm_bench.reports.junit import render_junit
-from swarm_bench.reports.trials_text import render_csv, render_json
+from swarm_bench.core.report.trials import TableColumn, TrialsTable
+from swarm_bench.reports.exports import render_csv, render_json, render_junit
 from tests.builders.contradicted import store_contradicted
 
 ROOT = Path(__file__).parents[2]

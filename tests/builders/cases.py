@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from swarm_bench.analysis.kinds import ComparedArms, ComparedModels
+from swarm_bench.analysis.cases.model_summary import ComparedModels
+from swarm_bench.analysis.cases.summary import ComparedArms
 from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord

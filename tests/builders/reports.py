@@ -2,12 +2,12 @@
 
 from functools import partial
 
-import swarm_bench.analysis.noise.calibration
+import swarm_bench.analysis.noise
+import swarm_bench.analysis.series
 import swarm_bench.analysis.summary
-import swarm_bench.analysis.sweep.series
 import swarm_bench.reports.markdown
 import swarm_bench.reports.page
-from swarm_bench.analysis.documents import comparison, growth, noise, trial
+from swarm_bench.analysis.documents import comparison, growth, noise, trials
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.calibration import Calibration
@@ -16,8 +16,8 @@ from swarm_bench.core.report.series import Series
 from swarm_bench.core.session.records import TrialRecord
 
 summarise = partial(swarm_bench.analysis.summary.summarise, metrics=METRICS)
-calibration = partial(swarm_bench.analysis.noise.calibration.compute_calibration, metrics=METRICS)
-series = partial(swarm_bench.analysis.sweep.series.compute_series, metrics=METRICS)
+calibration = partial(swarm_bench.analysis.noise.compute_calibration, metrics=METRICS)
+series = partial(swarm_bench.analysis.series.compute_series, metrics=METRICS)
 
 
 def render(report: Report) -> str:
@@ -37,4 +37,4 @@ def render_series(series: Series) -> str:
 
 def render_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the `agent-N.md` of a trial."""
-    return swarm_bench.reports.page.render_page(trial.make_page(metrics, record, answer))
+    return swarm_bench.reports.page.render_page(trials.make_page(metrics, record, answer))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swarm_bench.analysis.comparison.placebos import OF_A_PLACEBO
+from swarm_bench.analysis.comparison.controls import OF_A_PLACEBO
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.report.report import Report

@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree
 
-from swarm_bench.analysis.documents.chart import make_chart
-from swarm_bench.core.report.chart import Chart, Mark
+from swarm_bench.analysis.documents.effects import make_chart
+from swarm_bench.core.report.ratios import Chart, Mark
 from swarm_bench.reports.svg import render_svg
 from tests.builders.reports import summarise
 from tests.reports.test_markdown import HOSTILE, hostile_session, large_session

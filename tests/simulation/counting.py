@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from statistics import fmean
 
-from swarm_bench.analysis.frame import group_by_case
+from swarm_bench.analysis.observations import group_by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.frame import Observation
+from swarm_bench.analysis.observations import Observation
 
 METRIC = "effective_tokens"
 ARMS = ("tool", "baseline")

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.analysis.cases.verdicts import answer_cases
-from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import QUALITY

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.frame import Observation, group_by_case
+from swarm_bench.analysis.observations import Observation, group_by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
 from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances
-from swarm_bench.analysis.planning.spreads import assume_quality
+from swarm_bench.analysis.planning.forecast import assume_quality
 from swarm_bench.analysis.statistics.rule import Verdict
 from tests.simulation.noise import Noise, Size
 from tests.simulation.power import MARGIN, Answers, reached

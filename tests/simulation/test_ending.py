@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from swarm_bench.analysis.planning.chances import Bar, Truth
-from swarm_bench.analysis.planning.ending import compute_endings
-from swarm_bench.analysis.planning.spreads import EQUAL, assume_quality
+from swarm_bench.analysis.planning.forecast import EQUAL, assume_quality
+from swarm_bench.analysis.planning.outlook import compute_endings
 from swarm_bench.analysis.statistics.rule import Verdict
 from tests.simulation.looking import BLOCK, MARGIN, Floats, looks, normal
 

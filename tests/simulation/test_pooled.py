@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.cases.pooled import pool
+from swarm_bench.analysis.aggregates import pool
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.scoring.texts.bleu import corpus_bleu

@@ -1,13 +1,21 @@
-"""What stands against the figures of an arm in any benchmark of cases. It is decided once, for
-headline, gate, diff and exports."""
+"""What stands against the figures of an arm in any benchmark of cases, and of a model. It is
+decided once, for headline, gate, diff and exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.cases.beforehand import warn_edited
+from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import ArmKind, CaseSession
-from swarm_bench.analysis.caveats.afterwards import make_edit_caveats
-from swarm_bench.analysis.wording import quantify
+from swarm_bench.analysis.caveats.declaration import (
+    describe_growth,
+    format_digits,
+    make_edit_caveats,
+    warn_checksum,
+)
+from swarm_bench.analysis.wording import join, lowercase, quantify
 from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.session.cases import LONGEST_ANSWER, CaseExperiment
+from swarm_bench.core.session.experiment import REHEARSAL
+from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
 
@@ -63,3 +71,251 @@ def find_not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
 GRAVEST: tuple[ArmKind, ...] = (find_changed_records, find_failed_trials)
 KINDS: tuple[ArmKind, ...] = (*GRAVEST, find_failed_scorers, find_not_run)
 """The gravest first."""
+
+
+def describe_declaration(experiment: CaseExperiment) -> str:
+    """Write what was named, and the first digits of its checksum; empty where nothing was."""
+    declaration = experiment.beforehand
+    if declaration is None:
+        return ""
+    return f"{declaration.primary}, margin {declaration.margin:g} ({format_digits(declaration)})"
+
+
+def warn_exploratory(experiment: CaseExperiment) -> Iterator[str]:
+    """Say that the verdict is on what was chosen after the fact."""
+    declaration = experiment.beforehand
+    if declaration and experiment.chosen_afterwards:
+        yield (
+            f"Exploratory: these verdicts are on {experiment.primary} with a margin of "
+            f"{experiment.margin:g}; named before the first trial: {declaration.primary} with a "
+            f"margin of {declaration.margin:g}. A verdict by settings that were chosen after the "
+            f"fact is a hypothesis for the next session."
+        )
+
+
+def warn_edited(experiment: CaseExperiment) -> Iterator[str]:
+    """Report that the file of the experiment was changed by hand."""
+    if experiment.beforehand:
+        yield from warn_checksum(experiment.beforehand)
+
+
+def describe_extension(session: CaseSession) -> Iterator[str]:
+    """Say what was added to a session after it began, less what its benchmark adds by itself."""
+    experiment = session.experiment
+    declaration = experiment.beforehand
+    if declaration is None:
+        return
+    sizes = {
+        "run": (declaration.runs, experiment.runs),
+        "case": (len(declaration.cases), len(experiment.cases)),
+        "arm": (len(declaration.arms), len(session.chosen_arms)),
+    }
+    yield from describe_growth(sizes)
+
+
+REFERENCE = "reference"
+"""The model that gives the answers of the data set."""
+
+
+def find_answers_elsewhere(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers that are empty, since their text is elsewhere: in another field, or in thoughts
+    without an end. An arm that has no others was not measured."""
+    answers = session.list_answers(arm)
+    empty = [record for record in answers if record.elsewhere]
+    if not empty:
+        return
+    empty_clause = f"{_format_count(len(empty), answers)} {'was' if len(empty) == 1 else 'were'}"
+    fields = join(sorted({str(record.elsewhere) for record in empty}))
+    clause = f"{empty_clause} empty: the text is in {fields}"
+    yield Caveat(
+        qualification=clause,
+        warning=f"{arm}: {clause}; see how it parses thoughts and calls, or allow more tokens.",
+        is_void=len(empty) == len(answers),
+    )
+
+
+def find_empty_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers that are empty and count as they are: nobody says that the model did not end
+    them."""
+    answers = session.list_answers(arm)
+    empty = sum(is_empty(record) and not record.elsewhere for record in answers)
+    if empty:
+        clause = f"{_format_count(empty, answers)} {'was' if empty == 1 else 'were'} empty"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, and counted as they are.")
+
+
+def find_unexplained_ends(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers of which nobody knows whether they are whole. Those of a file are."""
+    answers = session.list_answers(arm)
+    if unsaid := sum(not (record.finish or record.whole) for record in answers):
+        clause = f"its server did not say why the answer ended in {_format_count(unsaid, answers)}"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, which may be cut.")
+
+
+def find_cut_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers of which only the beginning is stored and scored."""
+    answers = session.list_answers(arm)
+    long = sum(len(record.answer or "") >= LONGEST_ANSWER for record in answers)
+    if long:
+        clause = f"{_format_count(long, answers)} {'was' if long == 1 else 'were'} cut"
+        warning = f"{arm}: {clause}: what follows {LONGEST_ANSWER:,} characters is not scored."
+        yield Caveat(qualification=clause, warning=warning)
+
+
+def find_wrong_reference(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers of the data set that do not pass: other figures show nothing of those cases."""
+    if session.experiment.arm(arm).model != REFERENCE:
+        return
+    answers = session.list_answers(arm)
+    wrong = [answer for answer in answers if answer.scores and answer.scores.get("passed") is False]
+    if wrong:
+        clause = (
+            f"{_format_count(len(wrong), answers)} of the data set "
+            f"{'does' if len(wrong) == 1 else 'do'}"
+        )
+        yield Caveat(
+            qualification=f"{clause} not pass",
+            warning=f"{arm}: {clause} not pass: rows or the environment are broken. Of tests that "
+            "ran, their records have what was printed (scores, output).",
+        )
+
+
+def find_rehearsal(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find an agent that asked no model: fixed rules answered, of whose answers nothing follows."""
+    is_agent = session.experiment.arm(arm).model.startswith("agent:")
+    if is_agent and any(record.model == REHEARSAL for record in session.list_answers(arm)):
+        yield Caveat(qualification="it is a rehearsal, in which no model was asked", is_void=True)
+
+
+def find_contaminated(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers of agents that have read those of the data set, as far as they show it."""
+    records = session.list_records(arm)
+    if contaminated_records := [record for record in records if record.answers_read]:
+        counts = "counts" if len(contaminated_records) == 1 else "count"
+        clause = (
+            f"{len(contaminated_records)} of {quantify(len(records), 'trial')} contaminated, and "
+            f"{counts} as wrong, since the agent named what holds the answers"
+        )
+        first = contaminated_records[0].answers_read[0]
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}. The first: {first}")
+
+
+def find_earlier_versions(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find trials that the version which ran them counted as wrong answers, and that are none."""
+    records = session.list_records(arm)
+    if earlier := [record for record in records if record.earlier_cause is not None]:
+        was = "was" if len(earlier) == 1 else "were"
+        clause = (
+            f"{len(earlier)} of {quantify(len(records), 'trial')} {was} counted as wrong when the "
+            "session was run, and are missing now: the server failed, and not the model"
+        )
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}; --continue runs them again.")
+
+
+def find_other_rules(session: ModelSession, _arm: str) -> Iterator[Caveat]:
+    """Find scores of an earlier version, whose rules are others. Together with those of this one
+    they show nothing."""
+    if session.rules <= {session.rules_now}:
+        return
+    has_several = len(session.rules) > 1
+    subject = "some answers were" if has_several else "the answers were"
+    clause = f"{subject} scored by the rules of another version of swarm-bench"
+    yield Caveat(qualification=clause, is_void=has_several)
+
+
+def find_unjudged(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers about which the judge did not want to say anything, or nothing that can be
+    read. Those that it will be asked about again have ended so."""
+    records = session.list_records(arm)
+    judged_records = [record for record in records if record.judge_requests and record.conclusive]
+    if failed := sum(bool(record.judge_failed) for record in judged_records):
+        clause = f"the judge gave no answer about {_format_count(failed, judged_records)}"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+    answered_records = [
+        record for record in judged_records if record.scores and not record.judge_failed
+    ]
+    for metric in session.metrics:
+        if metric.judged and metric.read:
+            unread = sum(metric.read(record) is None for record in answered_records)
+            if unread:
+                clause = (
+                    f"{lowercase(metric.title)} cannot be read in what the judge said about "
+                    f"{_format_count(unread, answered_records)}"
+                )
+                yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+
+
+def find_equal_requests(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find arms that ask their model the same as the ones that they are held against, as a prompt
+    does that is for none of the cases."""
+    experiment, reference = session.experiment, session.references.get(arm)
+    if reference is None:
+        return
+    requests = [
+        {record.case: record.prompt_sha256 for record in session.list_records(name)}
+        for name in (arm, reference)
+    ]
+    one_model = experiment.arm(arm).model == experiment.arm(reference).model
+    if one_model and requests[0] == requests[1] and any(requests[0].values()):
+        clause = f"its requests are those of {reference}, word for word"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+
+
+def find_changed_requests(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find requests of which a provider refuses parts: an arm may differ in nothing else."""
+    records = session.list_records(arm)
+    if names := sorted({name for record in records for name in record.omitted}):
+        number = sum(bool(record.omitted) for record in records)
+        clause = (
+            f"its provider refuses {', '.join(names)}, without which "
+            f"{quantify(number, 'request')} of {len(records)} were sent"
+        )
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+
+
+def find_understated(session: ModelSession, arm: str) -> Iterator[Caveat]:
+    """Find answers whose server states fewer tokens than their text has."""
+    records = session.list_records(arm)
+    fewer = [record for record in records if record.understated]
+    if fewer:
+        names = join(sorted({name for record in fewer for name in record.understated}))
+        clause = (
+            f"its server states fewer {names} tokens than the text has in {len(fewer)} of "
+            f"{quantify(len(records), 'trial')}, where they and the cost are missing"
+        )
+        yield Caveat(
+            qualification=clause,
+            warning=f"{arm}: {clause}; --max-cost counts what the text can cost at most.",
+        )
+
+
+MODEL_KINDS: tuple[ArmKind, ...] = (
+    *GRAVEST,
+    find_rehearsal,
+    find_contaminated,
+    find_earlier_versions,
+    find_other_rules,
+    find_wrong_reference,
+    find_answers_elsewhere,
+    find_empty_answers,
+    find_cut_answers,
+    find_unexplained_ends,
+    find_failed_scorers,
+    find_unjudged,
+    find_equal_requests,
+    find_changed_requests,
+    find_understated,
+    find_not_run,
+)
+"""The gravest first."""
+
+
+def _format_count(number: int, answers: Sequence[ModelRecord]) -> str:
+    """Say how many of the answers."""
+    return f"{number} of {quantify(len(answers), 'answer')}"
+
+
+def is_empty(record: ModelRecord) -> bool:
+    """Tell whether the answer of a server is empty, wherever it put its text."""
+    blank = record.answer is not None and not record.answer.strip()
+    return bool(record.elsewhere) or (blank and not record.whole)

@@ -5,16 +5,31 @@ import json
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+from swarm_bench.analysis.cases.caveats import MODEL_KINDS
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.results import make_definition_section, make_result_section
 from swarm_bench.analysis.cases.summary import Extras, make_case_document
-from swarm_bench.analysis.cases.verdicts import find_primary_metric, find_verdicts
+from swarm_bench.analysis.cases.verdicts import answer_cases, find_primary_metric, find_verdicts
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.metric import Better
-from swarm_bench.core.report.document import Block, Document, Fact, Section, Verbatim
+from swarm_bench.core.report.document import Answer, Block, Document, Fact, Section, Verbatim
 from swarm_bench.core.session.models import Arm, Greeting, JudgeFields, ModelExperiment
+
+
+class ComparedModels(ModelSession):
+    """A session that compares models."""
+
+    kinds = MODEL_KINDS
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        return tuple(answer_cases(self))
+
+    @property
+    def document(self) -> Document:
+        return make_model_document(self)
 
 
 def make_model_document(session: ModelSession) -> Document:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from swarm_bench.analysis.cases.answered import is_empty
+from swarm_bench.analysis.cases.caveats import is_empty
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.blocks import make_definitions

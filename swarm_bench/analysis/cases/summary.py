@@ -6,19 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.cases.beforehand import (
+from swarm_bench.analysis.aggregates import make_metrics_table, reduce_runs, reduce_trials
+from swarm_bench.analysis.cases.caveats import (
+    KINDS,
     describe_declaration,
     describe_extension,
     warn_edited,
     warn_exploratory,
 )
-from swarm_bench.analysis.cases.judging import make_case_matches
 from swarm_bench.analysis.cases.losses import describe_failed_counts
 from swarm_bench.analysis.cases.results import answer_without_reference, describe_cases
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import answer_cases, find_primary_metric, find_verdicts
-from swarm_bench.analysis.caveats.package_metrics import describe_failed_trials
-from swarm_bench.analysis.comparison.judging import sum_judgements
+from swarm_bench.analysis.caveats.missing_figures import describe_failed_trials
+from swarm_bench.analysis.comparison.judging import make_case_matches, sum_judgements
 from swarm_bench.analysis.comparison.ratios import divide, subtract
 from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
@@ -30,11 +31,11 @@ from swarm_bench.analysis.documents.blocks import (
     paragraph,
 )
 from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
-from swarm_bench.analysis.metrics.aggregates import make_metrics_table, reduce_runs, reduce_trials
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.core.metric import Confusion, Metric
 from swarm_bench.core.report.document import (
+    Answer,
     Answers,
     Cell,
     Document,
@@ -69,6 +70,20 @@ class Extras:
     sections: Sequence[Section] = ()
     """Before the effects."""
     details: Sequence[Section] = ()
+
+
+class ComparedArms(CaseSession):
+    """A session of any other benchmark."""
+
+    kinds = KINDS
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        return tuple(answer_cases(self))
+
+    @property
+    def document(self) -> Document:
+        return make_case_document(self)
 
 
 def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Document:

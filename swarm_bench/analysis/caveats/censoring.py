@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.adherence.treated import ModeTrials
 from swarm_bench.analysis.comparison.pairs import (
     count_planned_trials,
     list_lost,
@@ -10,6 +9,7 @@ from swarm_bench.analysis.comparison.pairs import (
     list_unmeasured,
 )
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclude, list_hypotheses
+from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Change, Verdict, find_verdict
 from swarm_bench.analysis.wording import join, lowercase, quantify

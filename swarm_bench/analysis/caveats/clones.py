@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from swarm_bench.analysis.adherence.treated import ModeTrials
+from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.experiment import Repository

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from swarm_bench.analysis.adherence.treated import ModeTrials
+from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.readings import ANSWERS, TASK, read_column
 from swarm_bench.analysis.wording import format_places, quantify
 from swarm_bench.core.report.standing import Caveat

@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from swarm_bench.analysis.adherence.treated import ModeTrials
-from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.slices import Trials
+from swarm_bench.analysis.mode_trials import ModeTrials
+from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.audit import Audit, Key

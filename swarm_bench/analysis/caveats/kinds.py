@@ -3,7 +3,6 @@ exports."""
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.caveats.afterwards import find_set_by_hand
 from swarm_bench.analysis.caveats.censoring import find_stopped_as_worst
 from swarm_bench.analysis.caveats.clones import (
     find_changed_instructions,
@@ -12,6 +11,7 @@ from swarm_bench.analysis.caveats.clones import (
     find_failed_teardown,
     find_unexpected_files,
 )
+from swarm_bench.analysis.caveats.declaration import find_set_by_hand
 from swarm_bench.analysis.caveats.empty_answers import find_hollow_answers
 from swarm_bench.analysis.caveats.integrity import (
     find_changed_records,
@@ -20,23 +20,22 @@ from swarm_bench.analysis.caveats.integrity import (
     find_stream_contradictions,
     find_unrecorded,
 )
-from swarm_bench.analysis.caveats.left_out import (
-    find_omitted,
-    find_uneven_failures,
-    find_uneven_losses,
-    find_unfinished,
-)
 from swarm_bench.analysis.caveats.missing_figures import (
     find_constant_level,
+    find_failed_scorers,
     find_missing_figures,
     find_same_names,
     find_same_text,
     find_single_lines,
 )
-from swarm_bench.analysis.caveats.order.drift import find_drift_caveat
-from swarm_bench.analysis.caveats.order.turns import find_constant_order
-from swarm_bench.analysis.caveats.outside import find_reached_outside
-from swarm_bench.analysis.caveats.scorers import find_failed_scorers
+from swarm_bench.analysis.caveats.no_verdict import Kind, find_caveats
+from swarm_bench.analysis.caveats.omitted_trials import (
+    find_omitted,
+    find_uneven_failures,
+    find_uneven_losses,
+    find_unfinished,
+)
+from swarm_bench.analysis.caveats.order import find_constant_order, find_drift_caveat
 from swarm_bench.analysis.caveats.tools import (
     find_broken_tools,
     find_contaminated,
@@ -50,10 +49,14 @@ from swarm_bench.analysis.caveats.tools import (
     find_slow_servers,
     find_unusable_tools,
 )
-from swarm_bench.analysis.caveats.usage import find_unclear_use, find_unknown_use, find_unused
-from swarm_bench.analysis.caveats.void import Kind, find_caveats
-from swarm_bench.analysis.comparison.placebos import find_placebo_caveats
-from swarm_bench.analysis.once import once
+from swarm_bench.analysis.caveats.usage import (
+    find_reached_outside,
+    find_unclear_use,
+    find_unknown_use,
+    find_unused,
+)
+from swarm_bench.analysis.comparison.controls import find_placebo_caveats
+from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.standing import Caveat
 

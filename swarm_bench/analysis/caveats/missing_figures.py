@@ -1,22 +1,29 @@
-"""Figures that only some trials of a mode have, and answers that may say nothing."""
+"""Figures that only some trials of a mode have, metrics and scorers that failed, and answers that
+may say nothing."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from swarm_bench.analysis.adherence.treated import ModeTrials, get_mode_trials
-from swarm_bench.analysis.comparison.compared import read_values
 from swarm_bench.analysis.comparison.correctness import compute_figure
+from swarm_bench.analysis.comparison.headline_metrics import read_values
 from swarm_bench.analysis.comparison.pairs import select_planned_tasks
 from swarm_bench.analysis.comparison.quality import (
     find_recall_metric,
     is_near_constant,
     subtract_constant,
 )
+from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
 from swarm_bench.analysis.readings import LINES, read_column, select_results
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import format_places, join_titles, quantify
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.roles.metric_reader import Guarded
+from swarm_bench.core.session.base import RecordView
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.source.key_measures import ELSEWHERE
 
 _AS_MUCH, _THE_SAME = 0.8, 0.9
@@ -144,3 +151,46 @@ def _compute_single_line_share(mode_trials: ModeTrials) -> float | None:
     """Compute the share of answers of a single line."""
     trials = len(mode_trials.compared_trials)
     return _count_single_lines(mode_trials) / trials if trials else None
+
+
+def find_failed_scorers(mode_trials: ModeTrials) -> Iterator[Caveat]:
+    """Find the scorers that failed on answers of the mode."""
+    trials_by_scorer: dict[str, list[TrialRecord]] = defaultdict(list)
+    for trial in mode_trials.all:
+        for name in trial.score_failures or {}:
+            trials_by_scorer[name].append(trial)
+    for name, trials in trials_by_scorer.items():
+        count_text = f"{len(trials)} of {quantify(len(mode_trials.all), 'trial')}"
+        reason = (trials[0].score_failures or {})[name]
+        yield Caveat(
+            qualification=f"the scorer {name} failed in {count_text}",
+            warning=f"{mode_trials.mode}: the scorer {name} failed in {count_text} "
+            f"{format_places(trials, mode_trials.selection)}, and its scores are missing there. "
+            f"The first says: {reason}",
+        )
+
+
+def describe_failed_metrics(selection: Selection) -> Iterator[str]:
+    """Say which metrics of packages are omitted, and which failed on trials or swarms."""
+    yield from selection.metrics.omitted
+    for metric in selection.metrics:
+        yield from describe_failed_trials(metric, selection.trials)
+        yield from _describe_failures(metric.key, metric.read_swarm, selection.swarms, "swarm")
+
+
+def describe_failed_trials(metric: Metric, trials: Sequence[RecordView]) -> Iterator[str]:
+    """Say on how many trials a metric of a package failed, if on any."""
+    for read in (metric.read, metric.row.read if metric.row else None):
+        yield from _describe_failures(metric.key, read, trials, "trial")
+
+
+def _describe_failures(key: str, read: object, records: Iterable[Any], noun: str) -> Iterator[str]:
+    if not isinstance(read, Guarded):
+        return
+    tried = [read.attempt(record)[1] for record in records]
+    clauses = [clause for clause in tried if clause is not None]
+    if clauses:
+        yield (
+            f"The metric {key} failed on {len(clauses)} of {quantify(len(tried), noun)}, and is "
+            f"missing there. The first says: {' '.join(clauses[0].split())[:300]}"
+        )

@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from swarm_bench.analysis.adherence.contradictions import (
+from swarm_bench.analysis.caveats.usage import LABELS
+from swarm_bench.analysis.mode_trials import ModeTrials
+from swarm_bench.analysis.selection import Slice
+from swarm_bench.analysis.tool_use import (
+    collect_counters,
     count_contradictions,
+    count_uses,
     is_lost,
     list_uncompared,
 )
-from swarm_bench.analysis.adherence.treated import ModeTrials
-from swarm_bench.analysis.adherence.uses import collect_counters, count_uses
-from swarm_bench.analysis.caveats.usage import LABELS
-from swarm_bench.analysis.slices import Slice
 from swarm_bench.analysis.wording import format_places, list_few, quantify
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import Treatment, TrialRecord

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from statistics import median
 
-from swarm_bench.analysis.comparison.compared import select_billed
+from swarm_bench.analysis.aggregates import compute_task_mean
+from swarm_bench.analysis.comparison.headline_metrics import select_billed
 from swarm_bench.analysis.comparison.pairs import pair_metric, select_judged_rows
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.metrics.aggregates import compute_task_mean
-from swarm_bench.analysis.once import once
+from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.readings import (
     RUN,
     TASK,
@@ -19,8 +19,7 @@ from swarm_bench.analysis.readings import (
     group_all,
     read_column,
 )
-from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.slices import Weights
+from swarm_bench.analysis.selection import Selection, Weights
 from swarm_bench.core.metric import KeyPart, Metric
 from swarm_bench.core.report.ratios import Difference
 from swarm_bench.core.report.report import (

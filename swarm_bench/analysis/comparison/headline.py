@@ -1,24 +1,37 @@
 """What a comparison says, how far it can be believed, or why it says nothing."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.adherence.treated import ModeTrials, get_mode_trials, is_connected
-from swarm_bench.analysis.answers.modes import answer_mode, answer_no_verdict
-from swarm_bench.analysis.caveats.barred import explain_no_verdict
 from swarm_bench.analysis.caveats.kinds import list_caveats
-from swarm_bench.analysis.comparison.compared import list_headline_metrics
-from swarm_bench.analysis.comparison.correctness import compute_correctness
-from swarm_bench.analysis.comparison.details import compute_details
+from swarm_bench.analysis.caveats.no_verdict import explain_no_verdict
+from swarm_bench.analysis.comparison.answers import answer_mode, answer_no_verdict
+from swarm_bench.analysis.comparison.correctness import (
+    RIGHT,
+    compute_correctness,
+    list_found_metrics,
+)
+from swarm_bench.analysis.comparison.headline_metrics import list_headline_metrics
+from swarm_bench.analysis.comparison.pairs import (
+    SUCCESS,
+    group_metric,
+    is_at_every_look,
+    pair_metric,
+    select_planned_tasks,
+)
 from swarm_bench.analysis.comparison.quality import describe_loss, find_less
 from swarm_bench.analysis.comparison.ratios import compute_ratios
-from swarm_bench.analysis.comparison.verdicts import list_hypotheses
+from swarm_bench.analysis.comparison.verdicts import compute_adjusted_p, list_hypotheses
+from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials, is_connected
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
+from swarm_bench.analysis.statistics.effects import clip_interval, compute_mcnemar, compute_wilson
 from swarm_bench.analysis.wording import quantify
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.report.ratios import Column
-from swarm_bench.core.report.report import Headline
+from swarm_bench.core.report.report import Details, EffectDetail, Headline, YesOrNo
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import Treatment
 
@@ -149,3 +162,72 @@ def _describe_treatment(mode_trials: ModeTrials) -> str:
     by = "transcripts and counters" if _is_proved(mode_trials) else "transcripts alone"
     count_text = f"{connected} of {quantify(trials, 'trial')}"
     return f"Connected in {count_text}, used in {len(mode_trials.used_trials)}, by {by}."
+
+
+def compute_details(selection: Selection, modes: Iterable[str]) -> Details | None:
+    """Compute them for the modes that are compared; `None` where there is none."""
+    modes = tuple(modes)
+    metrics = [
+        m for m in (*list_found_metrics(selection), *list_headline_metrics(selection)) if m.better
+    ]
+    effects = tuple(
+        effect
+        for mode in modes
+        for metric in metrics
+        if (effect := _make_effect(selection, mode, metric))
+    )
+    if not effects:
+        return None
+    return Details(effects=effects, yes_or_no=tuple(_make_yes_or_no(selection, modes)))
+
+
+def _make_effect(selection: Selection, mode: str, metric: Metric) -> EffectDetail | None:
+    pairs = pair_metric(selection, mode, metric).pairs
+    if not pairs.cases:
+        return None
+    effect = pairs.effect
+    middle, interval = effect.hodges_lehmann, clip_interval(effect.wilcoxon_interval)
+    lower, equal, higher = effect.signs
+    scale = math.exp if metric.relative else float
+    return EffectDetail(
+        mode=mode,
+        metric=metric,
+        middle=None if middle is None else scale(middle),
+        interval=interval and (scale(interval[0]), scale(interval[1])),
+        below=lower,
+        equal=equal,
+        above=higher,
+        p=effect.sign_flip_p,
+        floor=effect.floor,
+        adjusted=compute_adjusted_p(selection, mode, metric),
+    )
+
+
+def _make_yes_or_no(selection: Selection, modes: Iterable[str]) -> Iterator[YesOrNo]:
+    metric = selection.metrics[RIGHT if selection.keyed_weights else SUCCESS]
+    reference = _read_answers(selection, selection.modes[0], metric)
+    for mode in (selection.modes[0], *modes):
+        answers = _read_answers(selection, mode, metric)
+        if not answers:
+            continue
+        pairs = [(answers[task], reference[task]) for task in answers if task in reference]
+        is_tested = mode != selection.modes[0] and pairs and not is_at_every_look(selection)
+        yield YesOrNo(
+            mode=mode,
+            metric=metric,
+            passed=sum(answers.values()),
+            tasks=len(answers),
+            interval=compute_wilson(sum(answers.values()), len(answers)),
+            p=compute_mcnemar(pairs) if is_tested else None,
+        )
+
+
+def _read_answers(selection: Selection, mode: str, metric: Metric) -> dict[str, bool]:
+    """Return yes or no of each task; nothing where one was asked several times, or some share a
+    group, as these are no further evidence."""
+    values = group_metric(selection, mode, metric)
+    if any(len(runs) > 1 for runs in values.values()):
+        return {}
+    if select_planned_tasks(selection, metric).list_groups(values):
+        return {}
+    return {task: bool(runs[0]) for task, runs in values.items()}

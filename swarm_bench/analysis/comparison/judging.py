@@ -1,13 +1,14 @@
-"""What a judge made of the answers of a mode, beside those of the reference."""
+"""What a judge made of the answers of a mode or an arm, beside those of the reference."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.selection import Selection, counts
 from swarm_bench.core.figures import total
-from swarm_bench.core.report.judging import JudgedMode, JudgeSpending, Judging
-from swarm_bench.core.session.later.verdicts import Side, Verdict
+from swarm_bench.core.report.report import JudgedMode, JudgeSpending, Judging
+from swarm_bench.core.session.verdicts import Side, Verdict
 from swarm_bench.core.status import Cause
 
 Judge = tuple[str, str]
@@ -212,3 +213,35 @@ def _sum_spending(judge: Judge, lines: Sequence[Verdict]) -> JudgeSpending:
 def _format_judge(judge: Judge) -> str:
     model, url = judge
     return f"{model} at {url}"
+
+
+def make_case_matches(session: CaseSession) -> tuple[Match, ...]:
+    """Set the trials of each arm beside those of the arm that it is held against."""
+    references = session.references
+    has_several = len({*references.values()}) > 1
+    return tuple(
+        Match(
+            name=f"{arm} against {reference}" if has_several else arm,
+            of_mode=_make_case_contestants(session, arm),
+            of_reference=_make_case_contestants(session, reference),
+        )
+        for arm, reference in references.items()
+    )
+
+
+def _make_case_contestants(session: CaseSession, arm: str) -> tuple[Contestant, ...]:
+    titles = {case.id: case.title for case in session.experiment.cases}
+    return tuple(
+        Contestant(
+            mode=record.arm,
+            run=record.run,
+            agent=record.number,
+            task=titles.get(record.case, record.case),
+            task_id=record.case,
+            trial=record.trial,
+            attempt=record.attempt,
+            has_answer=record.cause is Cause.FINISHED and bool(record.answer),
+        )
+        for record in session.records
+        if record.arm == arm
+    )

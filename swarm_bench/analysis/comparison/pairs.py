@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.frame import make_frame
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.once import once
+from swarm_bench.analysis.memory import once
+from swarm_bench.analysis.observations import make_frame
 from swarm_bench.analysis.readings import (
     STATUS,
     TASK,

@@ -15,7 +15,7 @@ from swarm_bench.analysis.comparison.pairs import (
     list_judged,
     pair_metric,
 )
-from swarm_bench.analysis.once import once
+from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import list_few, lowercase, quantify

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from swarm_bench.analysis.caveats.barred import explain_no_verdict
-from swarm_bench.analysis.caveats.void import explain_no_evidence
-from swarm_bench.analysis.comparison.compared import TIMES
+from swarm_bench.analysis.caveats.no_verdict import explain_no_evidence, explain_no_verdict
+from swarm_bench.analysis.comparison.headline_metrics import TIMES
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     MetricPairs,
@@ -19,7 +18,7 @@ from swarm_bench.analysis.comparison.pairs import (
 )
 from swarm_bench.analysis.comparison.quality import find_quality_metric, is_near_constant
 from swarm_bench.analysis.losses import explain_doubt
-from swarm_bench.analysis.once import once
+from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, adjust_holm, compute_holm_levels

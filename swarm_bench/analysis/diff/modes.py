@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swarm_bench.analysis.answers.contrasts import CHANGES
 from swarm_bench.analysis.caveats.kinds import list_caveats
-from swarm_bench.analysis.comparison.compared import TIMES, list_headline_metrics
+from swarm_bench.analysis.comparison.answer_evidence import CHANGES
 from swarm_bench.analysis.comparison.correctness import list_found_metrics
+from swarm_bench.analysis.comparison.headline_metrics import TIMES, list_headline_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     compare_cost_at_worst,

@@ -15,7 +15,6 @@ from swarm_bench.analysis.documents.blocks import (
     paragraph,
     quote_agent,
 )
-from swarm_bench.analysis.documents.details import make_details_section
 from swarm_bench.analysis.documents.effects import (
     make_as_used,
     make_effects,
@@ -23,10 +22,10 @@ from swarm_bench.analysis.documents.effects import (
     make_ratio_grid,
 )
 from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
-from swarm_bench.analysis.documents.rehearsal import NEXT_STEP, make_rehearsal_section
 from swarm_bench.analysis.documents.trials import make_trials_section
-from swarm_bench.analysis.missed import describe_most_missed, make_missed_section
-from swarm_bench.core.metric import Style
+from swarm_bench.analysis.missed_tasks import describe_most_missed, make_missed_section
+from swarm_bench.analysis.wording import quantify
+from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answers,
     Attachment,
@@ -36,7 +35,9 @@ from swarm_bench.core.report.document import (
     Cell,
     Document,
     Grid,
+    Interval,
     Picture,
+    Scale,
     Section,
     Span,
     Tone,
@@ -45,6 +46,8 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import (
     Controls,
+    Details,
+    EffectDetail,
     Figure,
     Headline,
     Line,
@@ -56,6 +59,7 @@ from swarm_bench.core.report.report import (
     SplitRow,
     Table,
     Tagged,
+    YesOrNo,
 )
 
 _DETAILS = Span(text="details.md", address="details.md")
@@ -265,3 +269,112 @@ def _make_line(sheet: Sheet, line: Line) -> Iterator[Cell]:
 
 def _make_number(number: int) -> Value:
     return Value(scale=Style.WHOLE, value=number)
+
+
+_LEGEND = (
+    "Hodges-Lehmann is the median of the averages of all pairs of tasks, a ratio or a difference, "
+    "with the interval of the signed ranks; below six tasks there is none. Less, equal and more "
+    "count the tasks. p is that of the test that flips the signs of the differences; it could not "
+    "have been smaller than its floor. Holm's is the p of the t test, adjusted for all modes: only "
+    "what the verdicts are on has one, and everything else is exploratory."
+)
+_YES_OR_NO = (
+    "The interval of a share is Wilson's, of a mode by itself. p is the mid-p of McNemar's test "
+    "against the reference."
+)
+
+
+def make_details_section(details: Details) -> Section:
+    """Make the section that a statistician reads."""
+    headers = (
+        "Mode", "Metric", "Hodges-Lehmann", "95 % interval", "Less", "Equal", "More", "p", "Floor",
+        "Holm's p",
+    )  # fmt: skip
+    rows = tuple(map(_make_effect, details.effects))
+    blocks: list[Block] = [Grid(headers=headers, labels=2, rows=rows), paragraph(_LEGEND)]
+    return Section(title="Effects in detail", blocks=(*blocks, *_make_yes_or_no(details)))
+
+
+def _make_yes_or_no(details: Details) -> Iterator[Block]:
+    if not details.yes_or_no:
+        return
+    headers = ("Mode", "Metric", "Share", "Tasks", "95 % interval", "p")
+    rows = tuple(map(_make_share, details.yes_or_no))
+    yield Grid(headers=headers, labels=2, rows=rows)
+    yield paragraph(_YES_OR_NO)
+
+
+def _make_effect(effect: EffectDetail) -> tuple[Cell, ...]:
+    scale = _choose_scale(effect.metric)
+    counts = (effect.below, effect.equal, effect.above)
+    return (
+        effect.mode,
+        effect.metric.title,
+        None if effect.middle is None else Value(scale=scale, value=effect.middle),
+        effect.interval and Interval(scale=scale, low=effect.interval[0], high=effect.interval[1]),
+        *(Value(scale=Style.WHOLE, value=count) for count in counts),
+        *map(_make_probability, (effect.p, effect.floor, effect.adjusted)),
+    )
+
+
+def _make_share(share: YesOrNo) -> tuple[Cell, ...]:
+    low, high = share.interval
+    return (
+        share.mode,
+        share.metric.title,
+        Value(scale=Style.PERCENT, value=share.passed / share.tasks),
+        Value(scale=Style.WHOLE, value=share.tasks),
+        Interval(scale=Style.PERCENT, low=low, high=high),
+        _make_probability(share.p),
+    )
+
+
+def _make_probability(p: float | None) -> Value | None:
+    return None if p is None else Value(scale=Scale.PROBABILITY, value=p)
+
+
+def _choose_scale(metric: Metric) -> Scale:
+    if metric.relative:
+        return Scale.RATIO
+    return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE
+
+
+_TITLE = "What each tool needs and adds"
+_HEADERS = ("Mode", "Connected", "Called", "Tokens added per request", "Start-up")
+_DESCRIPTION = (
+    "Called: trials with a call of the mode's tools. The added tokens are those by which the first "
+    "request of an empty task is larger than one of the reference. Start-up is the time until the "
+    "slowest server of the mode had listed its tools."
+)
+NEXT_STEP = (
+    "Next: the same command without --model rehearsal; with --plan it first says what that costs."
+)
+
+
+def make_rehearsal_section(modes: Sequence[Rehearsed]) -> Section:
+    """Make the section of what a rehearsal is for."""
+    if not modes:
+        return Section(title=_TITLE, blocks=(paragraph("No mode has a tool."),))
+    return Section(
+        title=_TITLE, blocks=(_make_grid(modes), paragraph(_DESCRIPTION), paragraph(NEXT_STEP))
+    )
+
+
+def _make_grid(modes: Sequence[Rehearsed]) -> Grid:
+    trials = {mode.trials for mode in modes}
+    trials_text = quantify(trials.pop(), "trial") if len(trials) == 1 else "the trials"
+    rows = tuple(map(_make_row, modes))
+    return Grid(headers=_HEADERS, labels=1, rows=rows, about=f"Over {trials_text} of each mode")
+
+
+def _make_row(mode: Rehearsed) -> tuple[Cell, ...]:
+    calls_text = f"{mode.called} of {mode.trials}"
+    if mode.answered < mode.called:
+        calls_text += f", answered in {mode.answered}"
+    return (
+        mode.mode,
+        f"{mode.connected} of {mode.trials}",
+        calls_text,
+        make_figure(Style.WHOLE, mode.added_tokens),
+        make_figure(Style.SECONDS, mode.seconds),
+    )

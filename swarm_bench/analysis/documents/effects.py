@@ -1,4 +1,5 @@
-"""The table of the headline: what each mode came to, and how that stands against the reference."""
+"""The table of the headline, and its chart: what each mode came to, and how that stands against the
+reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -6,8 +7,56 @@ from swarm_bench.analysis.documents.blocks import make_figure, make_metric_row, 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
-from swarm_bench.core.report.ratios import Column, Difference, Indexing, Ratio, RatioRow, Ratios
+from swarm_bench.core.report.ratios import (
+    Chart,
+    Column,
+    Difference,
+    Indexing,
+    Mark,
+    Ratio,
+    RatioRow,
+    Ratios,
+)
 from swarm_bench.core.report.report import FoundRow, Headline, Row
+
+_MAX_ROWS = 40
+"""Rows; more cannot be told apart."""
+_DESCRIPTION = "Ratio and its 95 % interval over tasks. Band: the margin."
+_BOLD = " Bold: the primary metric."
+_OF_WHAT_WAS_FOUND = " The verdicts are on what was found, which is no ratio."
+
+
+def make_chart(headline: Headline) -> Chart | None:
+    """Make the chart; `None` where no ratio can be shown."""
+    ratios = headline.ratios
+    marks = tuple(_make_marks(ratios))[:_MAX_ROWS] if ratios else ()
+    if ratios is None or not marks:
+        return None
+    return Chart(
+        title=f"Effects against {ratios.reference}",
+        margin=ratios.margin,
+        marks=marks,
+        about=_DESCRIPTION
+        + (_BOLD if any(mark.is_primary for mark in marks) else _OF_WHAT_WAS_FOUND),
+    )
+
+
+def _make_marks(ratios: Ratios) -> Iterator[Mark]:
+    """Yield what the table shows too."""
+    for at, column in enumerate(ratios.columns):
+        for row in () if column.as_used else ratios.rows:
+            estimate = row.ratios[at]
+            if estimate is None or not isinstance(make_ratio_cell(ratios, row, at), Value):
+                continue
+            if estimate.estimate > 0:
+                yield Mark(
+                    mode=column.mode,
+                    metric=row.metric.title,
+                    is_primary=row.metric.key == ratios.primary,
+                    estimate=estimate.estimate,
+                    interval=estimate.interval,
+                )
+
 
 _PRIMARY = ", primary"
 

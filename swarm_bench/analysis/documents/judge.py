@@ -4,7 +4,7 @@ from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Cell, Grid, Section, Value
-from swarm_bench.core.report.judging import JudgedMode, JudgeSpending, Judging
+from swarm_bench.core.report.report import JudgedMode, JudgeSpending, Judging
 
 _DESCRIPTION = (
     "A model was shown two answers to the same task in the same run, and not whose they are: names "

@@ -4,14 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from swarm_bench.analysis.adherence.treated import get_mode_trials
-from swarm_bench.analysis.caveats.afterwards import describe_changed_tasks, describe_extension
-from swarm_bench.analysis.caveats.barred import explain_no_verdict
 from swarm_bench.analysis.caveats.censoring import may_continue
+from swarm_bench.analysis.caveats.declaration import describe_changed_tasks, describe_extension
 from swarm_bench.analysis.caveats.kinds import list_caveats
-from swarm_bench.analysis.caveats.left_out import find_uneven_failures
-from swarm_bench.analysis.caveats.void import explain_no_evidence
-from swarm_bench.analysis.comparison.compared import TIMES
+from swarm_bench.analysis.caveats.no_verdict import explain_no_evidence, explain_no_verdict
+from swarm_bench.analysis.caveats.omitted_trials import find_uneven_failures
+from swarm_bench.analysis.comparison.controls import is_matched_by_placebo
+from swarm_bench.analysis.comparison.headline_metrics import TIMES
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     compare_over_swarms,
@@ -24,7 +23,6 @@ from swarm_bench.analysis.comparison.pairs import (
     pair_metric,
     select_planned_tasks,
 )
-from swarm_bench.analysis.comparison.placebos import is_matched_by_placebo
 from swarm_bench.analysis.comparison.quality import (
     NO_KEYS,
     explain_unscored,
@@ -33,9 +31,14 @@ from swarm_bench.analysis.comparison.quality import (
     has_judged,
 )
 from swarm_bench.analysis.comparison.verdicts import conclude, select_judged_tasks
-from swarm_bench.analysis.gate.evidence import Evidence, make_mean_evidence, make_ratio_evidence
-from swarm_bench.analysis.gate.limits import judge_limit
+from swarm_bench.analysis.gate.limits import (
+    Evidence,
+    judge_limit,
+    make_mean_evidence,
+    make_ratio_evidence,
+)
 from swarm_bench.analysis.losses import explain_doubt
+from swarm_bench.analysis.mode_trials import get_mode_trials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.next_steps import (
     AGENTS,

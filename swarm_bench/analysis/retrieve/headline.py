@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from swarm_bench.analysis.losses import describe_omitted, explain_doubt
-from swarm_bench.analysis.once import once
+from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.retrieve.caveats import (
     FORM_PHRASES,
     explain_unmeasured,

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.cases.beforehand import describe_extension, warn_exploratory
+from swarm_bench.analysis.cases.caveats import describe_extension, warn_exploratory
 from swarm_bench.analysis.cases.summary import list_case_clauses, list_case_warnings, make_facts
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import make_definitions, make_difference, paragraph
 from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
-from swarm_bench.analysis.missed import describe_most_missed, find_missed, make_missed_section
-from swarm_bench.analysis.retrieve.caveats import FORM_PHRASES
+from swarm_bench.analysis.missed_tasks import describe_most_missed, find_missed, make_missed_section
+from swarm_bench.analysis.retrieve.caveats import FORM_PHRASES, KINDS
 from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, compute_p95, list_values
 from swarm_bench.analysis.retrieve.headline import SEARCHES, describe_missing_plain, make_headline
 from swarm_bench.analysis.statistics.changes import explain_worth
 from swarm_bench.analysis.statistics.pairing import make_cases
 from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.document import Answers as AnswersBlock
 from swarm_bench.core.report.document import (
+    Answer,
     Cell,
     Document,
     Fact,
@@ -25,6 +25,7 @@ from swarm_bench.core.report.document import (
     Text,
     Value,
 )
+from swarm_bench.core.report.document import Answers as AnswersBlock
 from swarm_bench.core.report.report import Missed
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
@@ -46,6 +47,20 @@ _HEADERS = (
 _ON_TERMINAL = ("recall@5", "recall@10", "MRR", "Tokens", "Median time")
 _IN_FORM: dict[Form, str] = {"sentence": "sentences", "keywords": "keywords"}
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
+
+
+class ComparedSearches(Answers):
+    """A session of `retrieve`."""
+
+    kinds = KINDS
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        return tuple(make_headline(self))
+
+    @property
+    def document(self) -> Document:
+        return make_document(self)
 
 
 def make_document(answers: Answers) -> Document:

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable
 
-from swarm_bench.analysis.caveats.afterwards import (
+from swarm_bench.analysis.caveats.censoring import describe_later_end
+from swarm_bench.analysis.caveats.declaration import (
     describe_changed_tasks,
     describe_declaration,
     describe_exploratory,
     describe_extension,
     describe_looks,
 )
-from swarm_bench.analysis.caveats.censoring import describe_later_end
 from swarm_bench.analysis.caveats.integrity import describe_audit
 from swarm_bench.analysis.comparison.correctness import describe_constant_rule
-from swarm_bench.analysis.planning.ahead import count_independent
+from swarm_bench.analysis.planning.forecast import count_independent
 from swarm_bench.analysis.planning.outlook import describe_hard
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import explain_worth

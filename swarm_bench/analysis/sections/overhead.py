@@ -1,12 +1,83 @@
-"""What it costs to have a mode's tool at all, before anybody uses it."""
+"""What it costs to have a mode's tool at all, and what a rehearsal is for: whether each tool is
+connected and called, and what it adds."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
-from swarm_bench.analysis.comparison.compared import select_billed
-from swarm_bench.analysis.sections.sheets import Figures, make_sheet
+from swarm_bench.analysis.comparison.headline_metrics import select_billed
+from swarm_bench.analysis.mode_trials import get_mode_trials, is_connected
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.core.report.report import Figure, Sheet
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.report import Figure, Line, Rehearsed, Sheet
+from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
+
+
+def describe_rehearsal(selection: Selection) -> tuple[Rehearsed, ...] | None:
+    """Return what a rehearsal shows of each mode with a tool; `None` in a session that is
+    none."""
+    if not selection.rehearsal:
+        return None
+    return tuple(
+        _describe_mode(selection, mode) for mode in selection.modes if selection.has_tool(mode)
+    )
+
+
+def _describe_mode(selection: Selection, mode: str) -> Rehearsed:
+    trials = get_mode_trials(selection, mode).counted_trials
+    figures = read_overhead(selection, mode)
+    return Rehearsed(
+        mode=mode,
+        trials=len(trials),
+        connected=sum(is_connected(trial) is True for trial in trials),
+        called=sum(map(_has_called, trials)),
+        answered=sum(trial.retrieval is Treatment.USED for trial in trials),
+        added_tokens=figures["prompt_difference"],
+        seconds=figures["server_seconds"],
+    )
+
+
+def _has_called(trial: TrialRecord) -> bool:
+    """Tell whether the agent called a tool of its mode, whatever came back."""
+    has_calls = bool(trial.evidence and trial.evidence.calls)
+    return has_calls or trial.retrieval is Treatment.USED
+
+
+_T = TypeVar("_T")
+Figures = Mapping[str, Figure | None]
+"""By the key of the metric; `None` where it does not apply."""
+
+
+def make_sheet(
+    title: str,
+    labels: tuple[str, ...],
+    metrics: tuple[Metric, ...],
+    rows: Iterable[tuple[tuple[str, ...], Figures]],
+) -> Sheet:
+    """Leave out the columns that no line has a value in; they are named instead."""
+    lines = [
+        Line(labels=names, figures=tuple(figures[metric.key] for metric in metrics))
+        for names, figures in rows
+    ]
+    present = [
+        any(figure is not None and figure.value is not None for figure in column)
+        for column in zip(*(line.figures for line in lines), strict=True)
+    ]
+    return Sheet(
+        title=title,
+        labels=labels,
+        metrics=_select(metrics, present),
+        lines=tuple(
+            Line(labels=line.labels, figures=_select(line.figures, present)) for line in lines
+        ),
+        unknown=_select(metrics, [not has_value for has_value in present]),
+    )
+
+
+def _select(items: tuple[_T, ...], which: list[bool]) -> tuple[_T, ...]:
+    return tuple(item for item, keep in zip(items, which, strict=True) if keep)
+
 
 _KEYS = (
     "tools",

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from statistics import fmean
 
-from swarm_bench.analysis.caveats.afterwards import describe_extension, warn_edited
+from swarm_bench.analysis.caveats.declaration import describe_extension, warn_edited
 from swarm_bench.analysis.caveats.integrity import describe_replaced_files
 from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, list_caveats, list_kind_warnings
-from swarm_bench.analysis.caveats.order.cache import describe_cache
-from swarm_bench.analysis.caveats.package_metrics import describe_failed_metrics
+from swarm_bench.analysis.caveats.missing_figures import describe_failed_metrics
+from swarm_bench.analysis.caveats.order import describe_cache
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
-from swarm_bench.analysis.sections.unpriced import describe_unknown_cost, describe_unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.analysis.wording import format_places, quantify
+from swarm_bench.analysis.wording import format_places, join, quantify
 from swarm_bench.core.ports import SCORED_CHARACTERS
 from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.prices import find_price
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -230,3 +230,54 @@ def _describe_unscored(selection: Selection) -> Iterator[str]:
             f"million characters: files, headings, bullets and fences were counted in the first "
             f"{SCORED_CHARACTERS:,} only."
         )
+
+
+_LONGEST = 50
+"""Characters of the names of models in one line."""
+
+
+def describe_unpriced(selection: Selection) -> Iterator[str]:
+    """Say for which models a price is missing, and where it belongs."""
+    agent = selection.data.experiment.agent.name
+    for model, number in _count_models(selection).items():
+        clause = f"The cost of {quantify(number, 'trial')} is missing"
+        yield f"{clause}: {agent} reports none, and {_explain_missing_price(model)}."
+
+
+def describe_unknown_cost(selection: Selection) -> Iterator[str]:
+    """Say the same of all models in one line of a terminal."""
+    models = _count_models(selection)
+    if not models:
+        return
+    number = sum(models.values())
+    share_text = "" if number == len(selection.trials) else f" of {quantify(number, 'trial')}"
+    names = [model for model in models if model]
+    names_text = join(names) if names else ""
+    if len(names_text) > _LONGEST:
+        names_text = "the model" if len(names) == 1 else f"these {len(names)} models"
+    reason = f"no price table has {names_text}" if names else "nobody knows its model"
+    yield f"The cost{share_text} is unknown: {reason} (swarm-bench docs prices)."
+
+
+def _count_models(selection: Selection) -> Mapping[str | None, int]:
+    """Count the trials of each model without a price. Sessions that stored no prices had none to
+    look up."""
+    experiment = selection.data.experiment
+    if experiment.prices is None or selection.rehearsal:
+        return {}
+    prices = experiment.prices
+    models = Counter(
+        trial.model
+        for trial in selection.trials
+        if trial.cost is None and trial.effective_tokens is not None
+    )
+    return {model: number for model, number in models.items() if find_price(model, prices) is None}
+
+
+def _explain_missing_price(model: str | None) -> str:
+    if model is None:
+        return "nobody knows its model; name it with --model"
+    return (
+        f"no price table has the model {model}; give it input, cache_write, cache_read and output "
+        f'(dollars per million tokens) below ["{model}"] in prices.toml, for the trials to come'
+    )

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import PurePath
 from shlex import quote
 
-from swarm_bench.analysis.sentences.contrast import Contrast, format_points, name_unit
+from swarm_bench.analysis.sentences.contrast import BASELINE, Contrast, format_points, name_unit
 from swarm_bench.analysis.statistics.changes import describe_too_few
 from swarm_bench.analysis.statistics.formulas import ALPHA, compute_detectable, count_fewest_cases
 from swarm_bench.analysis.statistics.looks import count_fewest_at_every_look
 from swarm_bench.analysis.statistics.rule import FEWEST, count_cases
 from swarm_bench.core.report.document import Step
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.retrieving import AnyExperiment
 
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
@@ -90,6 +91,23 @@ def _write_output_option(experiment: AnyExperiment, count: int) -> str:
     if file.suffix not in (".yaml", ".yml"):
         return ""
     return f" --output {quote(f'tasks/{file.stem}-{count}{file.suffix}')}"
+
+
+def advise_comparison(experiment: Experiment, mode: str) -> Step:
+    """Advise to compare the mode on the same tasks, with the same agent."""
+    same = write_typed_options(experiment, "repo", "tasks", "agent", "model")
+    if mode == BASELINE:
+        return Step(f"swarm-bench compare{same}", "to compare a tool with it")
+    modes = experiment.settings.get("modes")
+    text = quote(str(modes.value[0]) if modes else mode)
+    command = f"swarm-bench compare --modes {BASELINE} {text}{same}"
+    return Step(command, f"to compare it with the {BASELINE}")
+
+
+def advise_runs(experiment: Experiment, runs: int) -> Step:
+    """Advise to continue a calibration until it has so many runs."""
+    command = f"swarm-bench calibrate --continue {name_session(experiment)} --runs {runs}"
+    return Step(command, "with more runs")
 
 
 def name_session(experiment: AnyExperiment) -> str:

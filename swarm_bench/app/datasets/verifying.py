@@ -14,7 +14,7 @@ from swarm_bench.app.trust.run_demands import list_property_file_demands
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.integers import allow_any_length
+from swarm_bench.core.figures import allow_any_length
 from swarm_bench.core.roles.dataset import RawRow, VerifiesItself
 from swarm_bench.datasets import rows as of_rows
 from swarm_bench.datasets.progress import Progress, Tell

@@ -29,9 +29,9 @@ from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.trust import Demand
 from swarm_bench.core import registry
-from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.listing import Check, State
 from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.session.designs import ENVIRONMENT

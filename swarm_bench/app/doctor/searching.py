@@ -14,8 +14,8 @@ import anyio
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.preflight import needs_preparation
 from swarm_bench.config.settings import Settings
-from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
+from swarm_bench.core.listing import Check, State
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.locations import Unreadable, list_files, read_locations

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.planning.requests import Expected
+from swarm_bench.analysis.planning.case_plan import Expected
 from swarm_bench.analysis.planning.spending import Span, estimate_span
 from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.app.setup.agents import check_cost_limit

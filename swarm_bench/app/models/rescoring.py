@@ -24,8 +24,8 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Completion
-from swarm_bench.core.session.later.reread import ReparsedAnswer
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.session.rescored import ReparsedAnswer
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.environments.python_tests import try_out

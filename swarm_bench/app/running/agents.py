@@ -9,8 +9,12 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.analysis.planning.planned import PlannedSession, describe_plan
-from swarm_bench.analysis.planning.workspaces import Workspaces, compute_median_indexing
+from swarm_bench.analysis.planning.session_plan import (
+    PlannedSession,
+    Workspaces,
+    compute_median_indexing,
+    describe_plan,
+)
 from swarm_bench.app import session
 from swarm_bench.app.notices import explain_waiting
 from swarm_bench.app.replaying import check_recordable

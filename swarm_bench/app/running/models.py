@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.planning.requests import describe_requests
+from swarm_bench.analysis.planning.case_plan import describe_requests
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.models.expected import (
     check_prices,

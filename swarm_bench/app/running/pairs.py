@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from swarm_bench.analysis.planning.requests import describe_requests
+from swarm_bench.analysis.planning.case_plan import describe_requests
 from swarm_bench.app.models.setup import refuse_model_options
 from swarm_bench.app.result import SessionResult, list_silent_arms
 from swarm_bench.app.session import Call, Ready

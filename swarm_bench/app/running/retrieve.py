@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from swarm_bench.analysis.planning.questions import describe_questions
+from swarm_bench.analysis.planning.case_plan import describe_questions
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.own_tasks import render_task_file

@@ -7,13 +7,18 @@ from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 
-from swarm_bench.analysis.planning.in_short import describe_in_short
+from swarm_bench.analysis.planning.forecast import Earlier
 from swarm_bench.analysis.planning.launches import Launches
 from swarm_bench.analysis.planning.outlook import describe_outlook
-from swarm_bench.analysis.planning.planned import PlanRow
-from swarm_bench.analysis.planning.set_up import SetUp, describe_set_up, measure_set_up
-from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
-from swarm_bench.analysis.planning.spreads import Earlier
+from swarm_bench.analysis.planning.session_plan import PlanRow
+from swarm_bench.analysis.planning.short_outlook import describe_in_short
+from swarm_bench.analysis.planning.spending import (
+    SetUp,
+    describe_expected,
+    describe_set_up,
+    explain_too_low,
+    measure_set_up,
+)
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import PreparedSession

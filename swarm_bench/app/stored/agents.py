@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
-from swarm_bench.analysis.documents import comparison, growth, noise, trial
-from swarm_bench.analysis.documents.chart import make_chart
-from swarm_bench.analysis.noise.calibration import compute_calibration
+from swarm_bench.analysis.documents import comparison, growth, noise, trials
+from swarm_bench.analysis.documents.effects import make_chart
+from swarm_bench.analysis.noise import compute_calibration
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.series import compute_series
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.analysis.sweep.series import compute_series
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
-    from swarm_bench.core.report.trials_table import TrialsTable
+    from swarm_bench.core.report.trials import TrialsTable
 
 
 class AgentSession(StoredSession):
@@ -232,4 +232,4 @@ def read_audited(folder: SessionFolder) -> SessionData:
 
 def render_trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the page of a trial, `agent-N.md`."""
-    return render_page(trial.make_page(metrics, record, answer))
+    return render_page(trials.make_page(metrics, record, answer))

@@ -4,8 +4,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.app.models.files import write_results
 from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.app.stored.session import RescoreRequest

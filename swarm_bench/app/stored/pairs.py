@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.kinds import ComparedArms
+from swarm_bench.analysis.cases.summary import ComparedArms
 from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.setup.case_experiment import choose_primary
@@ -38,9 +38,9 @@ from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.later.reread import ReparsedAnswer
-from swarm_bench.core.session.later.verdicts import JUDGE
 from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.session.rescored import ReparsedAnswer
+from swarm_bench.core.session.verdicts import JUDGE
 from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
 from swarm_bench.engine.folding import find_duplicates
 from swarm_bench.engine.lines import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
-    from swarm_bench.core.report.trials_table import TrialsTable
+    from swarm_bench.core.report.trials import TrialsTable
 
 Session = TypeVar("Session", bound=CaseSession)
 
@@ -127,7 +127,7 @@ class PairSession(StoredSession):
         return make_case_table(self.read())
 
     def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
-        from swarm_bench.analysis.gate.arms import make_case_gate
+        from swarm_bench.analysis.gate.limits import make_case_gate
         from swarm_bench.app.stored.limits import parse_limits
 
         session = self.read()

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from swarm_bench.analysis.documents import diff, gate
-from swarm_bench.analysis.sentences.limits import describe_counts
+from swarm_bench.analysis.documents.gate import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.errors import GateFailed, UsageError

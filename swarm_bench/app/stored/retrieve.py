@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.kinds import ComparedSearches
+from swarm_bench.analysis.retrieve.summary import ComparedSearches
 from swarm_bench.app.setup.retrieve import check_quality, open_folder
 from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder

@@ -13,7 +13,7 @@ from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import write_document
 
 if TYPE_CHECKING:
-    from swarm_bench.core.report.trials_table import TrialsTable
+    from swarm_bench.core.report.trials import TrialsTable
 
 
 class ScriptSession(StoredSession):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.document import RenderedDocument
     from swarm_bench.core.report.gate import Bound, Gate
-    from swarm_bench.core.report.trials_table import TrialsTable
+    from swarm_bench.core.report.trials import TrialsTable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from swarm_bench.benchmarks.cases.outputs import is_same_output
 from swarm_bench.config.text_file import MARK
-from swarm_bench.core.integers import allow_any_length
+from swarm_bench.core.figures import allow_any_length
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.environments.python_tests import (
     OUTPUT_BYTES,

@@ -9,11 +9,10 @@ from pathlib import Path
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_started
 from swarm_bench.core.session.audit import Audit
-from swarm_bench.core.session.experiment import Experiment, Storable
-from swarm_bench.core.session.experiment_checks import check_stored
-from swarm_bench.core.session.later.rescored import RescoredAnswer
-from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
+from swarm_bench.core.session.experiment import Experiment, Storable, check_stored
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from swarm_bench.core.session.rescored import RescoredAnswer
+from swarm_bench.core.session.verdicts import JUDGE, Verdict
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
 from swarm_bench.engine.folder import Folder

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from swarm_bench.analysis.answers.modes import find_standing_verdict
+from swarm_bench.analysis.comparison.answers import find_standing_verdict
 from swarm_bench.analysis.comparison.verdicts import find_unknown_metric, list_hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.rule import FEWEST
@@ -12,8 +12,8 @@ from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import NoVerdictPossible
 from swarm_bench.core.events import Emit, VerdictsRead, WarningRaised
+from swarm_bench.core.session.beforehand import InterimVerdicts
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.looks import InterimVerdicts
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import iterate_groups

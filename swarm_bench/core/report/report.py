@@ -6,13 +6,114 @@ All text in it is plain text; a reporter escapes what its format needs escaped.
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric, ReadTrial, Style
-from swarm_bench.core.report.details import Details
 from swarm_bench.core.report.document import Fact
-from swarm_bench.core.report.judging import Judging
 from swarm_bench.core.report.ratios import Difference, Ratio, Ratios
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedMode:
+    """What a judge made of a mode's answers beside those of the reference. The numbers are pairs of
+    answers to a task in a run; a pair is in one of them."""
+
+    mode: str
+    judge: str
+    wins: int
+    ties: int
+    losses: int
+    unreadable: int
+    """A reply did not end with a verdict."""
+    unjudged: int
+    """Not asked in both orders yet, or not of these answers."""
+    unpaired: int
+    """One of the agents gave no answer that counts."""
+    same: int
+    """Ties because both answers are the same text, so that nobody was asked."""
+    agreeing: int
+    """Pairs whose two orders led to the same verdict."""
+
+    @property
+    def pairs(self) -> int:
+        """Those with a verdict."""
+        return self.wins + self.ties + self.losses
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of the pairs whose two orders led to the same verdict; `None` without any."""
+        count = self.pairs - self.same
+        return self.agreeing / count if count else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeSpending:
+    """What a judge took. No figure of a trial has it."""
+
+    judge: str
+    requests: int
+    input_tokens: float | None
+    """Tokens of the verdicts that state them, as in the two fields below."""
+    cache_read: float | None
+    output_tokens: float | None
+    cost: float | None
+    without_tokens: int
+    """Verdicts whose tokens are not known."""
+    without_cost: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """The comparisons of a session by all its judges."""
+
+    reference: str | None
+    """`None` where each names its own."""
+    modes: tuple[JudgedMode, ...]
+    spending: tuple[JudgeSpending, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectDetail:
+    """One metric of a mode against the reference, task by task."""
+
+    mode: str
+    metric: Metric
+    middle: float | None
+    """The Hodges-Lehmann estimate: a ratio, or a difference; `None` for too many tasks."""
+    interval: tuple[float, float] | None
+    """That of the signed ranks, of at least 95 %; `None` for fewer than six tasks, or too many."""
+    below: int
+    """Tasks in which the mode has less."""
+    equal: int
+    above: int
+    p: float
+    """p of the test that flips the signs of the differences."""
+    floor: float
+    """The smallest p that the test could have given."""
+    adjusted: float | None
+    """The p of the t test, adjusted for all modes; `None` but for the primary metric."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class YesOrNo:
+    """A metric that is yes or no, where each task was asked once."""
+
+    mode: str
+    metric: Metric
+    passed: int
+    tasks: int
+    interval: tuple[float, float]
+    """Wilson's interval of the share."""
+    p: float | None
+    """Mid-p of McNemar's test against the reference; `None` for the reference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """All that a reader may want to hold against a verdict."""
+
+    effects: tuple[EffectDetail, ...]
+    yes_or_no: tuple[YesOrNo, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

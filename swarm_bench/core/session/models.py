@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from swarm_bench.core.figures import LARGEST
-from swarm_bench.core.refusals.refusal import Refusal
+from swarm_bench.core.refusal import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
 from swarm_bench.core.session.base import RULES
 from swarm_bench.core.session.cases import Amount, CaseExperiment, CaseRecord, Count

@@ -21,8 +21,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.experiment_checks import check_stored
+from swarm_bench.core.session.experiment import Experiment, check_stored
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Moment, Stored

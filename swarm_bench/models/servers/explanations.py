@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from swarm_bench.core.refusals.refusal import Refusal
+from swarm_bench.core.refusal import Refusal
 from swarm_bench.runtime.retry_after import seconds_until
 
 _DEEPEST = 6

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, WrapValidator
 
-from swarm_bench.core.refusals.refusal import Refusal
+from swarm_bench.core.refusal import Refusal
 from swarm_bench.core.roles.language_model import Completion, Finish
 from swarm_bench.models.servers.explanations import decode_body, is_error, refusal_in
 

@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 
 from swarm_bench.config.addresses import remove_logins
+from swarm_bench.core import refusal_patterns
 from swarm_bench.core.errors import (
     ModelFailed,
     NoCredit,
@@ -18,8 +19,7 @@ from swarm_bench.core.errors import (
     UsageError,
     WrongAddress,
 )
-from swarm_bench.core.refusals import clauses
-from swarm_bench.core.refusals.refusal import Refusal
+from swarm_bench.core.refusal import Refusal
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_of
 from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, build_refusal
@@ -194,7 +194,9 @@ class Server:
                 return NoCredit(f"{sentence}; add credit to the account, or raise its quota")
             case Cause.NOT_AUTHORIZED:
                 return NotAuthorized(f"{sentence}; check the key, and ask again")
-            case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(clauses.UNABLE):
+            case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(
+                refusal_patterns.UNABLE
+            ):
                 advice = "start a new session in another way (--property way=chat, or way=text)"
                 return UsageError(f"{sentence}; {advice}, or of another model")
             case Cause.UNKNOWN_MODEL:

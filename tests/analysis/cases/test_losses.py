@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from swarm_bench.analysis.cases.losses import count_missing, list_lost
+from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import make_case_document
-from swarm_bench.analysis.gate.arms import make_case_gate
-from swarm_bench.analysis.kinds import ComparedModels
+from swarm_bench.analysis.gate.limits import make_case_gate
 from swarm_bench.analysis.losses import describe_omitted, explain_doubt
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.experiment import Program

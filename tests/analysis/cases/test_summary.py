@@ -3,8 +3,7 @@ part of it."""
 
 from datetime import UTC, datetime
 
-from swarm_bench.analysis.cases.summary import make_case_document
-from swarm_bench.analysis.kinds import ComparedArms
+from swarm_bench.analysis.cases.summary import ComparedArms, make_case_document
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status

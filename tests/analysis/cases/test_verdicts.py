@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.cases.summary import make_case_document
-from swarm_bench.analysis.kinds import ComparedArms
+from swarm_bench.analysis.cases.summary import ComparedArms, make_case_document
 from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.report.document import Document
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord

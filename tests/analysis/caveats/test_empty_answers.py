@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.adherence.treated import get_mode_trials
 from swarm_bench.analysis.caveats.empty_answers import find_hollow_answers
+from swarm_bench.analysis.mode_trials import get_mode_trials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from tests.builders.golden import Sentences

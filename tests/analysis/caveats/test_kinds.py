@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from swarm_bench.analysis.caveats.kinds import KINDS, list_kind_warnings
-from swarm_bench.analysis.caveats.void import VOID, find_caveats
+from swarm_bench.analysis.caveats.no_verdict import VOID, find_caveats
 from swarm_bench.analysis.diff.modes import make_diff
 from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
@@ -22,10 +22,9 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.reports.junit import render_junit
-from swarm_bench.reports.trials_text import render_json
-from tests.analysis.caveats.order.test_drift import TURNS, drifting
+from swarm_bench.reports.exports import render_json, render_junit
 from tests.analysis.caveats.test_censoring import with_stopped
+from tests.analysis.caveats.test_order import TURNS, drifting
 from tests.analysis.comparison.test_verdicts import BASELINE, TASKS, trials
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise

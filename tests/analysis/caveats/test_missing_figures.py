@@ -10,7 +10,7 @@ from swarm_bench.analysis.caveats.missing_figures import (
     find_same_text,
     find_single_lines,
 )
-from swarm_bench.analysis.caveats.void import find_caveats
+from swarm_bench.analysis.caveats.no_verdict import find_caveats
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.correctness import is_right

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.caveats.package_metrics import describe_failed_metrics
+from swarm_bench.analysis.caveats.missing_figures import describe_failed_metrics
 from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.limits import parse_limits

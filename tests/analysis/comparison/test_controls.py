@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO
+from swarm_bench.analysis.comparison.controls import NO_VERDICT, OF_A_PLACEBO
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise

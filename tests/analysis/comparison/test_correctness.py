@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.comparison.placebos import OF_A_PLACEBO
+from swarm_bench.analysis.comparison.controls import OF_A_PLACEBO
 from swarm_bench.core.report.report import Correctness, Figure, Report
 from swarm_bench.core.session.records import TrialRecord
 from tests.builders.answers import text_of

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.gate.arms import make_case_gate
-from swarm_bench.analysis.kinds import ComparedArms
+from swarm_bench.analysis.cases.summary import ComparedArms
+from swarm_bench.analysis.gate.limits import make_case_gate
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.core.report.gate import Bound, Kind, State, Verdict
 from swarm_bench.core.session.base import stable_id

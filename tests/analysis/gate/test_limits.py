@@ -2,8 +2,7 @@
 
 from statistics import fmean
 
-from swarm_bench.analysis.gate.evidence import Evidence
-from swarm_bench.analysis.gate.limits import judge_limit
+from swarm_bench.analysis.gate.limits import Evidence, judge_limit
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Better, Metric, Style

@@ -15,9 +15,9 @@ from swarm_bench.analysis.planning.chances import (
     compute_chances,
     count_tasks,
 )
+from swarm_bench.analysis.planning.forecast import EQUAL, Earlier, Spreads, read_spreads
 from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
-from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, read_spreads
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import Verdict, is_too_few
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS

@@ -7,11 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from swarm_bench.analysis.gate.arms import make_case_gate
-from swarm_bench.analysis.kinds import ComparedSearches
+from swarm_bench.analysis.gate.limits import make_case_gate
 from swarm_bench.analysis.retrieve.caveats import list_form_caveats
 from swarm_bench.analysis.retrieve.figures import compute_p95
-from swarm_bench.analysis.retrieve.summary import make_document
+from swarm_bench.analysis.retrieve.summary import ComparedSearches, make_document
 from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
@@ -22,7 +21,7 @@ from swarm_bench.core.session.experiment import Mode, Repository
 from swarm_bench.core.session.retrieving import RetrieveExperiment, Searching, iterate_questions
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.reports.junit import render_junit
+from swarm_bench.reports.exports import render_junit
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.terminal import MOST_LINES, render_brief
 from tests.builders.golden import Sentences, parts

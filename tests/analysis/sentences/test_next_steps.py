@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.analysis.documents.brief import End, make_brief
+from swarm_bench.analysis.documents.opening import End, make_brief
 from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, advise_keys, advise_tasks
 from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
 from tests.builders.golden import Sentences

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from swarm_bench.analysis.sentences.noise import NoiseMeasurement, answer_no_floor, answer_noise
+from swarm_bench.analysis.noise import NoiseMeasurement, answer_no_floor, answer_noise
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import compute_detectable, compute_difference_sd
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS

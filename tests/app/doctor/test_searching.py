@@ -13,8 +13,8 @@ import pytest
 
 from swarm_bench.app.doctor.searching import check_search, find_frequent_name, make_question
 from swarm_bench.config.settings import load
-from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.listing import Check, State
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.tools import Tools

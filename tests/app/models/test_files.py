@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.kinds import ComparedModels
+from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.app.models.files import write_results
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import ModelFolder

@@ -14,7 +14,7 @@ import anyio
 import pytest
 import yaml
 
-from swarm_bench.analysis.planning.planned import PlannedSession
+from swarm_bench.analysis.planning.session_plan import PlannedSession
 from swarm_bench.app import series
 from swarm_bench.app.running import agents
 from swarm_bench.app.setup.preparation import open_prepared_session

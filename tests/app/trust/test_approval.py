@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.planning.planned import describe_plan
+from swarm_bench.analysis.planning.session_plan import describe_plan
 from swarm_bench.app.doctor.examination import create_mode_reader, drop_unapproved
 from swarm_bench.app.running import agents
 from swarm_bench.app.setup.agents import check

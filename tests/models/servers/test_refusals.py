@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.core.refusals.refusal import Refusal
+from swarm_bench.core.refusal import Refusal
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.models.servers.explanations import refusal_of
 

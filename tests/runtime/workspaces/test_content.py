@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.doctor.examination import check_repository
-from swarm_bench.core.checks import State
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.listing import State
 from swarm_bench.core.session.tasks import TASK_FILE
 from swarm_bench.runtime.workspaces.content import (
     FILES,

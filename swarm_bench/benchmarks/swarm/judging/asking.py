@@ -14,8 +14,8 @@ from swarm_bench.benchmarks.swarm.judging.question import find_verdict, write_qu
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, Turn
-from swarm_bench.core.session.later.verdicts import Choice, Side, Verdict
 from swarm_bench.core.session.prices import Price
+from swarm_bench.core.session.verdicts import Choice, Side, Verdict
 
 AT_ONCE = 4
 _MOST_FAILURES = 3

@@ -4,7 +4,7 @@ import re
 from hashlib import sha256
 from typing import get_args
 
-from swarm_bench.core.session.later.verdicts import Choice
+from swarm_bench.core.session.verdicts import Choice
 
 LONGEST = 30_000
 """Characters of an answer that are shown."""

@@ -1,6 +1,6 @@
 """The metrics of what the agents wrote."""
 
-from swarm_bench.analysis.metrics.reading import read_field
+from swarm_bench.analysis.aggregates import read_field
 from swarm_bench.benchmarks.swarm.metrics.effort import ANSWERS
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord

@@ -6,11 +6,10 @@ Of the others, a figure of agents has its meaning where it is declared, and a me
 from collections.abc import Iterable
 from dataclasses import replace
 
-from swarm_bench.analysis.comparison.compared import RATIOS as COMPARED
+from swarm_bench.analysis.comparison.headline_metrics import RATIOS as COMPARED
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.figures import Meaning
+from swarm_bench.core.figures import Key, Meaning
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.key import Key
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.stored import Stored
 from swarm_bench.core.treatment.evidence import Evidence

@@ -1,6 +1,6 @@
 """The metrics of how agents end, and of the turns and calls that they take."""
 
-from swarm_bench.analysis.metrics.reading import read_field, sum_over_tools
+from swarm_bench.analysis.aggregates import read_field, sum_over_tools
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status

@@ -1,6 +1,6 @@
 """The metrics of what the programs asked of the rehearsal server."""
 
-from swarm_bench.analysis.metrics.reading import read_field
+from swarm_bench.analysis.aggregates import read_field
 from swarm_bench.core.metric import How, Metric, Row, Style
 
 _TABLE = "Rehearsal"

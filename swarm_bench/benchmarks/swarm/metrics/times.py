@@ -1,6 +1,6 @@
 """The metrics of time and memory."""
 
-from swarm_bench.analysis.metrics.reading import read_field, sum_over_tools
+from swarm_bench.analysis.aggregates import read_field, sum_over_tools
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 
 SPENDING = "Time, tokens and cost"

@@ -1,6 +1,6 @@
 """The metrics of what the retrieval tool was asked."""
 
-from swarm_bench.analysis.metrics.reading import read_counter, read_field, sum_by_name
+from swarm_bench.analysis.aggregates import read_counter, read_field, sum_by_name
 from swarm_bench.core.metric import Better, How, Metric, Row, Style
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe

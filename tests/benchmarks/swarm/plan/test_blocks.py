@@ -8,10 +8,9 @@ import pytest
 from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks, draw_task_order
 from swarm_bench.benchmarks.swarm.plan.resume import extend
 from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_started, plan
+from swarm_bench.core.session.beforehand import InterimVerdicts
 from swarm_bench.core.session.designs import AB
-from swarm_bench.core.session.experiment import Experiment, Repository, Setting, Task
-from swarm_bench.core.session.experiment_checks import check_stored
-from swarm_bench.core.session.looks import InterimVerdicts
+from swarm_bench.core.session.experiment import Experiment, Repository, Setting, Task, check_stored
 from swarm_bench.engine.plan import draw_order, iterate_groups
 from tests.builders.experiments import experiment
 

@@ -1,1 +1,0 @@
-"""What a session answers about its modes, from the comparison of them."""

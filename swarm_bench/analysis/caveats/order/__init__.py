@@ -1,1 +1,0 @@
-"""What the order in which modes ran, and the time that passed, did to their figures."""

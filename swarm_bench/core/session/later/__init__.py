@@ -1,1 +1,0 @@
-"""What is added to a session when it is over."""
