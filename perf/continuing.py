@@ -19,11 +19,11 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum
 
 RECORDS = 100_000
 REPEATS = 5

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.session.experiment import stable_id
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum
 
 COMMAND = Path(sys.executable).parent / "swarm-bench"
 REPOSITORY = Path(__file__).parents[1] / "swarm_bench" / "core"

@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, load_scorers, score_answer
-from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, Trees, load_scorers, score_answer
 from swarm_bench.core.outcome import Outcome, Retrieved
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, group_tasks

@@ -17,9 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swarm_bench.core.ports import ScoreContext
-from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.form import Length, Structure
 from swarm_bench.scoring.references import References
-from swarm_bench.scoring.structure import Structure
 
 REPEATS = 5
 AGENTS = 60

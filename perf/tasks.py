@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swarm_bench.datasets.making.kinds import KINDS, Source, make
-from swarm_bench.datasets.making.mixture import POOL
+from swarm_bench.datasets.making.made import POOL
 from swarm_bench.runtime.workspaces.objects import Objects
 
 COMMITS = 5500

@@ -9,9 +9,9 @@ pair of BLEU is one line of Python with the sums for a corpus; goal: 10,000 in 3
 import random
 import time
 
+from swarm_bench.benchmarks.completion.rows import indel
 from swarm_bench.scoring.texts.bleu import bleu_counts, corpus_bleu, docstring_bleu, sentence_bleu
 from swarm_bench.scoring.texts.code_bleu import code_bleu
-from swarm_bench.scoring.texts.indel import indel
 
 HOLES, PAIRS = 3_000, 10_000
 LINES = (

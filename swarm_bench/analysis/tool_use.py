@@ -19,7 +19,7 @@ from swarm_bench.core.session.records import SwarmRecord, Treatment
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.probes.registered import SHIPPED, find_counters
-from swarm_bench.retrieval.witnesses.counted import explain_unread
+from swarm_bench.retrieval.witnesses.agreement import explain_unread
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 

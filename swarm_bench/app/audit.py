@@ -13,7 +13,7 @@ from typing import Any
 
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.records.making import settle_outcome, sum_up
+from swarm_bench.benchmarks.swarm.trial_records import settle_outcome, sum_up
 from swarm_bench.core import registry
 from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
 from swarm_bench.core.ports import Agent, TakesArgument
@@ -22,7 +22,7 @@ from swarm_bench.core.session.audit import FIGURES, Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.scoring.length import lines_of
+from swarm_bench.scoring.form import lines_of
 
 _STOP_REASONS: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",

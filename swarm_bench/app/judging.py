@@ -27,9 +27,16 @@ from swarm_bench.app.stored.session import open_session
 from swarm_bench.benchmarks.cases.folder import PROMPTS
 from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.judging.asking import JudgeClient, JudgeQuestion, make_questions
-from swarm_bench.benchmarks.swarm.judging.blinding import COMPOUND, blind, find_names
-from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, OF_MODELS
+from swarm_bench.benchmarks.swarm.verdicts import (
+    COMPOUND,
+    OF_AGENTS,
+    OF_MODELS,
+    JudgeClient,
+    JudgeQuestion,
+    blind,
+    find_names,
+    make_questions,
+)
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling

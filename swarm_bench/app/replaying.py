@@ -11,7 +11,7 @@ from swarm_bench.app.notices import tell_prices
 from swarm_bench.app.setup.folders import create_warn, open_work_folder
 from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.setup.resolving import anchor_paths
-from swarm_bench.benchmarks.swarm.plan.swarms import cut_to_started
+from swarm_bench.benchmarks.swarm.run_plan import cut_to_started
 from swarm_bench.config.annotations import flag
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved, Settings

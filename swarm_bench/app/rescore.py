@@ -13,14 +13,14 @@ from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.demands import list_scorer_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.scorers import (
     ScorableAnswer,
+    Trees,
     load_scorers,
     score_answer,
     select_scorers,
 )
-from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent, Scorer

@@ -11,9 +11,8 @@ from pydantic import BaseModel
 from swarm_bench.app.benchmarks import build_row_section
 from swarm_bench.app.datasets.verifying import configure_benchmark
 from swarm_bench.app.models.arms import build_arms, create_source
-from swarm_bench.benchmarks.cases.requests import make_stored_request
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
-from swarm_bench.benchmarks.cases.running import choose_way
+from swarm_bench.benchmarks.cases.running import choose_way, make_stored_request
 from swarm_bench.config.run_options import MODELS
 from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.figures import allow_any_length

@@ -1,17 +1,32 @@
-"""The few keys of a trial's line that say whether the trial must run again."""
+"""The few keys of a trial's line that say whether the trial must run again; and several lines of
+one trial, folded. A record is appended when its trial ends, and may be once more when its group has
+ended and its labels are final. Nothing else replaces what was measured."""
 
+import json
 import re
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.folding import Entry, find_duplicates, fold_amendments
-from swarm_bench.engine.lines import Checked, number_lines, parse_checked, read_checked
-from swarm_bench.engine.seal import is_intact
+from swarm_bench.engine.lines import KEY as SEAL
+from swarm_bench.engine.lines import (
+    Checked,
+    Keyed,
+    is_intact,
+    number_lines,
+    parse_checked,
+    read_checked,
+)
+
+Record = TypeVar("Record", bound=Keyed)
+Entry = tuple[int, bytes, Record | None]
+"""The number of a line, its bytes, and what it says; `None` where it is torn."""
+
 
 _CAUSES = {cause.encode(): cause for cause in Cause}
 _PLAIN = rb'(?:"[a-z_]+":(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[{,]++),)*?'
@@ -67,3 +82,52 @@ def _read_head(line: bytes, kind: type[R]) -> Head | None:
     except ValidationError:
         return None
     return Head(record.trial, record.attempt, record.cause)
+
+
+def fold_amendments(lines: Iterable[Entry[Record]], labels: Collection[str]) -> list[Entry[Record]]:
+    """Replace each line by its last amendment, which changes nothing but its labels. Other lines
+    stay, also a second line of a trial that is no amendment."""
+    result = list[Entry[Record]]()
+    positions = dict[Key, int]()
+    for entry in lines:
+        key = _find_key(entry[2])
+        position = positions.setdefault(key, len(result)) if key else len(result)
+        if position < len(result) and _amends(entry[1], result[position][1], labels):
+            result[position] = entry
+        else:
+            result.append(entry)
+    return result
+
+
+def find_duplicates(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]:
+    """Yield the numbers of lines whose trial and attempt have an earlier line."""
+    earlier = set[Key]()
+    for number, _, record in lines:
+        if (key := _find_key(record)) is not None:
+            if key in earlier:
+                yield number
+            earlier.add(key)
+
+
+def _amends(later: bytes, earlier: bytes, labels: Collection[str]) -> bool:
+    """Tell whether a line amends an earlier one: it is as it was appended, and either differs only
+    in its labels, or the earlier line has been changed since."""
+    if not is_intact(later):
+        return False
+    return is_intact(earlier) is False or _drop_labels(later, labels) == _drop_labels(
+        earlier, labels
+    )
+
+
+def _find_key(record: Keyed | None) -> Key | None:
+    """Return what a line is of; `None` for one without a trial's id, which a script wrote."""
+    key = record.key if record is not None else None
+    return key if key and key[0] else None
+
+
+def _drop_labels(line: bytes, labels: Collection[str]) -> dict[str, Any] | bytes:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):  # whoever reads lines may allow more than this parser
+        return line
+    return {key: value for key, value in content.items() if key not in {*labels, SEAL}}

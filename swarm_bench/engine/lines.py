@@ -1,5 +1,8 @@
-"""Lines of a session's files: what can be read, and whether they are as they were written."""
+"""Lines of a session's files: what can be read, and whether they are as they were written. The
+checksum at the end of a line tells one that was changed later. It is no signature: who changes a
+line on purpose can make a new one."""
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -10,7 +13,6 @@ from pydantic import ValidationError
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION
 from swarm_bench.core.stored import Stored
-from swarm_bench.engine.seal import is_intact
 from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.untrusted import read_if_there
 
@@ -135,3 +137,31 @@ def _parse(line: bytes, kind: type[Line]) -> Line | None:
         return kind.from_json(line)
     except ValidationError:
         return None
+
+
+KEY = "sha256"
+_MARK = b',"sha256":"'
+_LENGTH = len(_MARK) + 64 + len('"}')
+
+
+def add_checksum(line: str) -> bytes:
+    """Add the checksum of its bytes to a line, a JSON object, as its last key."""
+    content = line.encode("utf-8", "replace")
+    return content[:-1] + _make_checksum(content)
+
+
+def is_intact(line: bytes) -> bool | None:
+    """Tell whether a line is as it was sealed; `None` when it has no checksum."""
+    line = line.strip()
+    content, seal = line[:-_LENGTH] + b"}", line[-_LENGTH:]
+    if seal == _make_checksum(content):
+        return True
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return False if isinstance(content, dict) and KEY in content else None
+
+
+def _make_checksum(content: bytes) -> bytes:
+    return b'%s%s"}' % (_MARK, hashlib.sha256(content).hexdigest().encode())

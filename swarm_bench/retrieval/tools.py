@@ -10,8 +10,7 @@ from uuid import uuid4
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.backends import SERVICE, is_embedded
-from swarm_bench.retrieval.canopy.own_service import API_KEY, draw_key, sends_key
-from swarm_bench.retrieval.canopy.service import Service
+from swarm_bench.retrieval.canopy.service import API_KEY, Service, draw_key, sends_key
 from swarm_bench.retrieval.handshake import TAG_BEGIN
 from swarm_bench.retrieval.modes.mode import has_placeholder, render_command, render_servers
 from swarm_bench.retrieval.modes.secrets import find_secrets

@@ -1,9 +1,18 @@
-"""How much of what a right answer names is in the list of what an answer names."""
+"""How much of what a right answer names is in the list of what an answer names, how good that list
+is if it is ranked, and what an answer finds that is the same whatever is asked.
 
-from collections.abc import Collection, Iterable, Sequence
+The measures of ranked lists are those of trec_eval, with every right answer worth the same:
+`recall`, `recip_rank` and `ndcg_cut` (https://github.com/usnistgov/trec_eval). A list names nothing
+twice. There is at least one right answer; without one nothing can be said, and nobody asks.
+"""
 
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from swarm_bench.core.metric import KeyPart
 from swarm_bench.core.ports import Missing, Score
-from swarm_bench.source.ranking import ndcg_at, reciprocal_rank
+from swarm_bench.core.session.tasks import Task, build_question
 
 ELSEWHERE = "_elsewhere"
 """Ends the key of what an answer finds of the keys of other tasks."""
@@ -60,3 +69,76 @@ def share_elsewhere(
     if not shares:
         return Missing("no other task asks for anything else")
     return sum(share * weight for share, weight in shares) / sum(weight for _, weight in shares)
+
+
+def recall_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Return the share of what is relevant that is among the first `k`."""
+    return len(set(ranked[:k]) & set(relevant)) / len(relevant)
+
+
+def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str]) -> float:
+    """Return one divided by the rank of the first that is relevant; 0 without one."""
+    return next((1 / rank for rank, item in enumerate(ranked, start=1) if item in relevant), 0.0)
+
+
+def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Return the discounted gain of the first `k`, divided by that of the best order."""
+    gain = sum(_discount_rank(rank) for rank, item in enumerate(ranked[:k]) if item in relevant)
+    return gain / sum(_discount_rank(rank) for rank in range(min(k, len(relevant))))
+
+
+def _discount_rank(rank: int) -> float:
+    """Weigh a rank, counted from 0."""
+    return 1 / math.log2(rank + 2)
+
+
+def constant_recall(
+    tasks: Collection[Task],
+    part: KeyPart,
+    *,
+    shared_only: bool = False,
+    max_names: int | None = None,
+) -> float | None:
+    """Return the recall, over the tasks by their weight, of the best list that the keys allow:
+    greedy, and as many names as can count. `None` where no key has that part.
+
+    With few tasks such a list finds much, although nobody could make it without their keys. With
+    `shared_only` it has names that several questions ask for, which somebody could come to know;
+    with `most`, so many names at most.
+    """
+    weighed = [(frozenset(vars(task.key)[part]), task.weight) for task in tasks if task.key]
+    keys = [(key, weight) for key, weight in weighed if key]
+    if not keys:
+        return None
+    names = _select_frequent(tasks, part, least=2 if shared_only else 1)
+    room = 0 if part == "facts" else ROOM  # an answer may match as many facts as it likes
+    best = list(_best(keys, names, room))[:max_names]
+    recalled = sum(
+        weight * len(key.intersection(best[: room + len(key)])) / len(key) for key, weight in keys
+    )
+    return recalled / sum(weight for _, weight in keys)
+
+
+def _select_frequent(tasks: Collection[Task], part: KeyPart, least: int) -> set[str]:
+    """Return the names in the keys of so many questions; copies of a task ask one."""
+    questions = defaultdict[str, set[tuple[str, str | None]]](set)
+    for task in tasks:
+        for name in vars(task.key)[part] if task.key else ():
+            questions[name].add((build_question(task), task.commit))
+    return {name for name, askers in questions.items() if len(askers) >= least}
+
+
+def _best(
+    keys: Sequence[tuple[frozenset[str], float]], names: set[str], room: int
+) -> Iterator[str]:
+    """Yield names, each time the one that adds most to what is found at its position."""
+    for position in range(room + max(len(key) for key, _ in keys)):
+        gains = defaultdict[str, float](float)
+        for key, weight in keys:
+            for name in key & names if position < room + len(key) else ():
+                gains[name] += weight / len(key)
+        if not gains:
+            return
+        best = min(gains, key=lambda name: (-gains[name], name))
+        names = names - {best}
+        yield best

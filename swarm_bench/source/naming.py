@@ -8,8 +8,7 @@ from functools import lru_cache
 from swarm_bench.core.ports import ScoreContext, Tree
 from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
 from swarm_bench.source.definitions import Definition, definitions
-from swarm_bench.source.references.extraction import references
-from swarm_bench.source.references.reference import Reference
+from swarm_bench.source.references.extraction import Reference, references
 from swarm_bench.source.references.snapshot import snapshot_of
 from swarm_bench.source.references.symbols import names
 

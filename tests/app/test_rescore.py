@@ -11,7 +11,7 @@ from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.app.rescore import guess_workspace
 from swarm_bench.app.stored.session import RescoreRequest, open_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved
 from swarm_bench.core.report.document import RenderedDocument

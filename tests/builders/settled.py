@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.registry import own_version
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum
 
 SESSION = "01234567"
 BEGIN = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, plan
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.engine.plan import Block
-from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.form import Length
 from swarm_bench.testing.benchmark_contracts import check_benchmark, check_plan
 from tests.builders.experiments import experiment
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.benchmarks.cases.role import Tools
+from swarm_bench.benchmarks.diffs.applying import find_diff
 from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
-from swarm_bench.benchmarks.diffs.reading import find_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.datasets.rows import read_rows

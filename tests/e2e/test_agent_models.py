@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from swarm_bench.environments.folders import SHIPPED
-from swarm_bench.environments.hiding import Hiding, find_shipped
+from swarm_bench.environments.local import Hiding, find_shipped
 from tests.builders.chat import chatting, says
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench, Done

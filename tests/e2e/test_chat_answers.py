@@ -10,7 +10,7 @@ from swarm_bench.benchmarks.cases.folder import open_model_folder
 from swarm_bench.benchmarks.humaneval import Function
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.datasets.rows import read_rows
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum
 from swarm_bench.runtime.files import append_line
 from tests.builders.chat import Chat, State, chatting, says
 from tests.e2e.conftest import Bench

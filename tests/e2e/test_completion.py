@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.completion.asking import find_form
+from swarm_bench.benchmarks.completion.holes import find_form
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Sampling
 from swarm_bench.models.servers.llamacpp import LlamaCppSource
 from tests.benchmarks.completion.data_files import PACKAGE

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.stored.reporting import report
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum
 from tests.builders.chat import Chat, State, chatting, fails, says
 from tests.builders.golden import Sentences, parts
 from tests.builders.packages import block

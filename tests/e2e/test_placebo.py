@@ -17,7 +17,7 @@ from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.programs.canopy.mcp.server import TOOLS
-from swarm_bench.retrieval.placebo.forms import make_placebo_tool
+from swarm_bench.retrieval.placebo.drawing import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import Material, Passage, name_script
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.engine.lines import parse_checked, read_raw_lines
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import add_checksum, parse_checked, read_raw_lines
 
 LINE = '{"mode":"m","agent":1,"task":"t","trial":"a"}'
 

@@ -14,9 +14,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.making import make_record, read_rehearsal_figures
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
+from swarm_bench.benchmarks.swarm.trial_records import make_record, read_rehearsal_figures
 from swarm_bench.core.outcome import Outcome, Reported, ToolAnswer, Usage
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import Measurements, Rehearsed, Spending, TrialRecord
@@ -24,7 +24,7 @@ from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import ScoringResult, score
 from swarm_bench.models.rehearsal.launch import Traffic
-from tests.benchmarks.swarm.records.test_making import SERVERS, experiment
+from tests.benchmarks.swarm.test_trial_records import SERVERS, experiment
 from tests.builders.executions import execution
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records.jsonl"

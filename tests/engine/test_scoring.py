@@ -11,7 +11,7 @@ from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.engine.caps import OTHER_NAMES
 from swarm_bench.engine.scoring import LONGEST_FAILURE, MOST_FAILURES, ScoringResult, score
-from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.form import Length
 from swarm_bench.scoring.references import References
 from swarm_bench.testing.contracts import check_scorer
 from tests.builders.golden import Sentences

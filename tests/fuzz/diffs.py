@@ -5,9 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from swarm_bench.benchmarks.cases.python_code import parse_python
-from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
-from swarm_bench.benchmarks.diffs.rows import Edit
-from swarm_bench.benchmarks.diffs.unit_tests import find_exports, find_fault, write_program
+from swarm_bench.benchmarks.diffs.applying import find_diff, read_diff
+from swarm_bench.benchmarks.diffs.rows import Edit, find_exports, find_fault, write_program
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.datasets.rows import read_rows
 

@@ -3,8 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.judging.blinding import blind
-from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, find_verdict, write_question
+from swarm_bench.benchmarks.swarm.verdicts import OF_AGENTS, blind, find_verdict, write_question
 from swarm_bench.models.prices import price
 from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.models.servers.forms import NoAnswer, body_of

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from swarm_bench.benchmarks.cases.outputs import is_same_output
-from swarm_bench.benchmarks.cases.problems import Problem
+from swarm_bench.benchmarks.cases.problems import Problem, is_same_output
 from swarm_bench.environments.python_tests import read_report
 from tests.fuzz.parts import joined, parts
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.benchmarks.prompts.judging import ask_opinion
+from swarm_bench.benchmarks.prompts.common import ask_opinion
+from swarm_bench.benchmarks.prompts.evaluation import fill_prompts, join_system, read_texts
 from swarm_bench.benchmarks.prompts.optimisation import drop_fence, shorten_prompt
-from swarm_bench.benchmarks.prompts.texts import fill_prompts, join_system, read_texts
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion

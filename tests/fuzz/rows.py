@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.datasets.fetched.repository_list import read_list
+from swarm_bench.datasets.fetched.repositories import read_list
 from swarm_bench.datasets.files import RowFile
 from swarm_bench.datasets.rows import check_row
 from tests.fuzz.parts import joined, parts

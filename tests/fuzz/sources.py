@@ -7,7 +7,7 @@ from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.making.messages import clean
 from swarm_bench.source.calls import mentions
 from swarm_bench.source.definitions import definitions
-from swarm_bench.source.generated import says_generated
+from swarm_bench.source.files import says_generated
 
 _ENDINGS = ("py", "js", "tsx", "go", "rs")
 SOURCES = [

@@ -10,17 +10,17 @@ from swarm_bench.agents.gemini.adapter import Gemini
 from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, make_record, read_outcome
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
+from swarm_bench.benchmarks.swarm.trial_records import MOST_NAMES, make_record, read_outcome
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.engine.caps import LONGEST_NAME
+from swarm_bench.engine.lines import add_checksum, is_intact
 from swarm_bench.engine.scoring import score
-from swarm_bench.engine.seal import add_checksum, is_intact
 from swarm_bench.retrieval.reach.outside import ForeignTools
 from tests.builders.executions import execution
 from tests.builders.reports import render_page

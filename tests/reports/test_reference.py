@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.swarm.metrics.dictionary import (
     SWARM_KEYS,
     TRIAL_KEYS,
 )
-from swarm_bench.benchmarks.swarm.metrics.sheet_columns import OVERHEAD, TOOLS
+from swarm_bench.benchmarks.swarm.metrics.tool_use import OVERHEAD, TOOLS
 from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.core.treatment.overhead import Overhead

@@ -6,8 +6,7 @@ import pytest
 
 from swarm_bench.core.ports import Missing
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.scoring.named_files import NamedFiles
-from swarm_bench.scoring.named_symbols import NamedSymbols
+from swarm_bench.scoring.key_coverage import NamedFiles, NamedSymbols
 from swarm_bench.testing.contracts import check_scorer
 from tests.builders.golden import Sentences
 from tests.scoring.trees import context

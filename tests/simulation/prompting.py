@@ -12,10 +12,8 @@ from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.analysis.cases.verdicts import answer_cases
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.prompts.common import QUALITY
-from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation
-from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION
-from swarm_bench.benchmarks.prompts.rows import TaskWithTests
+from swarm_bench.benchmarks.prompts.common import QUALITY, TaskWithTests
+from swarm_bench.benchmarks.prompts.optimisation import HELD_OUT, SUGGESTION, PromptOptimisation
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion

@@ -9,8 +9,7 @@ import pytest
 from swarm_bench.analysis.observations import Observation, group_by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
-from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.run_plan import deal_blocks, plan
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.engine.plan import iterate_groups
 from tests.builders.experiments import experiment

@@ -1,9 +1,8 @@
 import pytest
 
 from swarm_bench.source.calls import Use, mentions
-from swarm_bench.source.comments import comment_lines
 from swarm_bench.source.definitions import LARGEST, definitions, is_supported
-from swarm_bench.source.grammars import WIDEST, grammar_of, parse
+from swarm_bench.source.grammars import WIDEST, comment_lines, grammar_of, parse
 
 PYTHON = """\
 @route("/")

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.runtime.ownership import sweep

@@ -30,7 +30,7 @@ from swarm_bench.core.report.report import (
     Tagged,
 )
 from swarm_bench.core.session.tasks import DONE_ALREADY, Task
-from swarm_bench.source.constant import constant_recall
+from swarm_bench.source.key_measures import constant_recall
 
 RECALL, CONSTANT, RIGHT = "file_recall", "constant_recall", "right_answer"
 _BY_KEY = (RECALL, CONSTANT, RIGHT, "file_precision", "symbol_recall", "fact_share")

@@ -17,8 +17,7 @@ from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import Form, get_figure
 from swarm_bench.core.session.tasks import AnswerKey, relevant_files
-from swarm_bench.source.constant import constant_recall
-from swarm_bench.source.key_measures import ROOM
+from swarm_bench.source.key_measures import ROOM, constant_recall
 from swarm_bench.text.tool_results import locations
 
 _FEW = 3

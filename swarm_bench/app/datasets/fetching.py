@@ -21,8 +21,12 @@ from swarm_bench.datasets.fetched.cache import (
     read_manifest,
 )
 from swarm_bench.datasets.fetched.download import Limits, checked_address, download, redact_url
-from swarm_bench.datasets.fetched.repositories import FileSelection, fetch_repository
-from swarm_bench.datasets.fetched.repository_list import RepositoryList, read_list
+from swarm_bench.datasets.fetched.repositories import (
+    FileSelection,
+    RepositoryList,
+    fetch_repository,
+    read_list,
+)
 from swarm_bench.datasets.files import ENDINGS
 from swarm_bench.datasets.progress import Progress, Tell
 from swarm_bench.runtime.files import write_whole

@@ -14,8 +14,7 @@ from swarm_bench.config.settings import NOTHING, Resolved
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.ports import Tree
 from swarm_bench.datasets.checking import wrong_keys
-from swarm_bench.datasets.suites import located_suite, read_suite
-from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.datasets.suites import TaskFile, located_suite, read_suite, write_suite
 from swarm_bench.runtime.files import store_errors, write_whole
 from swarm_bench.runtime.untrusted import read, remove_tree
 

@@ -18,8 +18,7 @@ from swarm_bench.benchmarks.cases.folder import (
     RESULTS,
     CaseFolder,
 )
-from swarm_bench.benchmarks.cases.requests import digest, make_stored_request
-from swarm_bench.benchmarks.cases.running import choose_way
+from swarm_bench.benchmarks.cases.running import choose_way, digest, make_stored_request
 from swarm_bench.core.report.standing import export_caveats
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
 from swarm_bench.runtime.sink import clean_value

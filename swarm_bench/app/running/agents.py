@@ -29,19 +29,16 @@ from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.agents import render_trial_page, write_summary
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
-from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
-from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import estimate_seconds, list_commits
-from swarm_bench.benchmarks.swarm.recordings.recorder import Recorder
-from swarm_bench.benchmarks.swarm.recordings.replay import replay_swarm
+from swarm_bench.benchmarks.swarm.recordings import Recorder, replay_swarm
+from swarm_bench.benchmarks.swarm.run_plan import estimate_seconds, list_commits
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.scorers import require_known
-from swarm_bench.benchmarks.swarm.store import SwarmStore
-from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
+from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.events import Emit
@@ -55,6 +52,7 @@ from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
+from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.engine.session import run_session
 from swarm_bench.retrieval.canopy.backends import SERVICE

@@ -12,8 +12,7 @@ from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.trust.approval import identify_program, require
 from swarm_bench.app.trust.demands import list_mode_demands, list_suite_demands
-from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS, load_metrics
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
@@ -29,8 +28,8 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets.suites import Suite, check_keys, find_suite
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
-from swarm_bench.retrieval.modes.controls import add_controls
 from swarm_bench.retrieval.modes.mode import add_secrets, find_modes, has_changed, make_mode_name
+from swarm_bench.retrieval.placebo.arm import add_controls
 from swarm_bench.retrieval.probes.registered import SHIPPED, load_probes
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.processes.launching import room_at_once

@@ -23,16 +23,17 @@ from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.past import find_session_folder
-from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import make_ledger
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.events import Emit, Foresight, WarningRaised
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.prices import find_price
+from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.engine.plan import iterate_groups
 
 _MOST_READ = 30

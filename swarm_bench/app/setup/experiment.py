@@ -9,8 +9,12 @@ from swarm_bench.app.setup.choosing import SessionInputs
 from swarm_bench.app.setup.earlier import find_earlier_set_up
 from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
-from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks, draw_task_order
-from swarm_bench.benchmarks.swarm.plan.resume import bring_back, needs_own_copy
+from swarm_bench.benchmarks.swarm.run_plan import (
+    bring_back,
+    deal_blocks,
+    draw_task_order,
+    needs_own_copy,
+)
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.registry import own_version

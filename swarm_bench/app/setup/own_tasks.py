@@ -24,9 +24,8 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.datasets.difficulty import build_index, difficulty
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, make
-from swarm_bench.datasets.making.mixture import COUNT, FEWEST, POOL, hard_first, pick
-from swarm_bench.datasets.suites import Suite
-from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.datasets.making.made import COUNT, FEWEST, POOL, hard_first, pick
+from swarm_bench.datasets.suites import Suite, TaskFile, write_suite
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 
 _COMMITS = 2000

@@ -31,8 +31,7 @@ from swarm_bench.app.trust.approval import load_agent, require
 from swarm_bench.app.trust.demands import list_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.looking import look_again
-from swarm_bench.benchmarks.swarm.plan.resume import add_back_ends, extend
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, add_back_ends, extend, plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
@@ -46,8 +45,7 @@ from swarm_bench.retrieval.canopy.service import open_running_service
 from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, name_material_file
-from swarm_bench.retrieval.placebo.drawing import draw_passages
-from swarm_bench.retrieval.placebo.forms import make_placebo_tool
+from swarm_bench.retrieval.placebo.drawing import draw_passages, make_placebo_tool
 from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Material, Passage
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.retrieval.tools import Tools

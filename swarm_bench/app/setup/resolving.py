@@ -10,15 +10,19 @@ from typing import Any
 from swarm_bench.app.result import format_continue_command
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.stored.past import find_continued_folder, find_recorded_folder
-from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
-from swarm_bench.benchmarks.swarm.plan.resume import check_options
-from swarm_bench.benchmarks.swarm.series_folder import find_newest_session, find_sessions
+from swarm_bench.benchmarks.swarm.folder import (
+    SessionFolder,
+    find_newest_session,
+    find_sessions,
+)
+from swarm_bench.benchmarks.swarm.run_plan import check_options
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.written import REPLAY
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
+from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.runtime.files import read_state
 
 

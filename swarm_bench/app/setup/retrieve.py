@@ -21,7 +21,7 @@ from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.answers import best_search
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import QuestionContext
-from swarm_bench.benchmarks.swarm.plan.resume import (
+from swarm_bench.benchmarks.swarm.run_plan import (
     check_back_ends,
     check_content,
     continue_repository,

@@ -17,10 +17,9 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.series_folder import find_sessions
+from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions
+from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Picture, RenderedDocument

@@ -42,7 +42,7 @@ from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
 from swarm_bench.core.session.verdicts import JUDGE
 from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
-from swarm_bench.engine.folding import find_duplicates
+from swarm_bench.engine.heads import find_duplicates
 from swarm_bench.engine.lines import (
     Checked,
     describe_changed_lines,

@@ -14,7 +14,7 @@ from swarm_bench.analysis.wording import join
 from swarm_bench.app.result import count_ends
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.stored.session import open_session
-from swarm_bench.benchmarks.swarm.series_folder import find_sessions
+from swarm_bench.benchmarks.swarm.folder import find_sessions
 from swarm_bench.core.errors import SwarmBenchError, UsageError, choice
 from swarm_bench.core.report.document import Answer
 from swarm_bench.core.session.base import RecordView, Source

@@ -9,7 +9,7 @@ from swarm_bench.analysis.retrieve.summary import ComparedSearches
 from swarm_bench.app.setup.retrieve import check_quality, open_folder
 from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
-from swarm_bench.benchmarks.retrieve.metrics import METRICS
+from swarm_bench.benchmarks.retrieve.benchmark import METRICS
 from swarm_bench.core.metric import Metrics
 
 

@@ -7,7 +7,7 @@ from swarm_bench.analysis.documents import comparison
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.stored.session import StoredSession
-from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
+from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import write_document

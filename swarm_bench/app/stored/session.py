@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from swarm_bench.benchmarks.swarm.series_folder import find_sessions
+from swarm_bench.benchmarks.swarm.folder import find_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.engine.folder import LOCK, experiment_keys, holds_experiment
 from swarm_bench.importers.canopy_script.folder import is_script_folder

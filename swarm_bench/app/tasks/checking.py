@@ -46,15 +46,14 @@ from swarm_bench.datasets.difficulty import (
 )
 from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_through
-from swarm_bench.datasets.making.made import GeneratedTasks
-from swarm_bench.datasets.making.mixture import EASIER
+from swarm_bench.datasets.making.made import EASIER, GeneratedTasks
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import write_document, write_lines
 from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs
 from swarm_bench.runtime.workspaces.checkout import commit_of, refuse_missing_objects
 from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
-from swarm_bench.source.constant import constant_recall
+from swarm_bench.source.key_measures import constant_recall
 from swarm_bench.source.naming import restrict_key
 
 _MOST_LINES = 50

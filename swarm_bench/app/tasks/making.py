@@ -39,11 +39,9 @@ from swarm_bench.datasets.making.kinds import (
     make,
     passages_of,
 )
-from swarm_bench.datasets.making.made import GeneratedTasks
-from swarm_bench.datasets.making.mixture import POOL, hard_first, interleave, pick
+from swarm_bench.datasets.making.made import POOL, GeneratedTasks, hard_first, interleave, pick
 from swarm_bench.datasets.making.passages import QUESTIONS
-from swarm_bench.datasets.suites import LARGEST
-from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.datasets.suites import LARGEST, TaskFile, write_suite
 from swarm_bench.reports.markdown import write_document, write_lines
 from swarm_bench.runtime.files import find_writable_path, remove, write_whole
 from swarm_bench.runtime.workspaces.checkout import (

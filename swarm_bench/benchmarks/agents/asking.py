@@ -1,6 +1,10 @@
-"""Asks an agent program in the place of a model: one run of it for each request."""
+"""Asks an agent program in the place of a model: one run of it for each request. It may have read
+the answers of its data set: then its run names what holds them."""
 
+import json
 import os
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,14 +16,14 @@ from uuid import uuid4
 
 import anyio
 
-from swarm_bench.benchmarks.agents.reading import find_named_answers
-from swarm_bench.benchmarks.cases.requests import digest
-from swarm_bench.benchmarks.swarm.records.making import drop_zeros
-from swarm_bench.benchmarks.swarm.running.program_run import (
+from swarm_bench.benchmarks.cases.running import digest
+from swarm_bench.benchmarks.swarm.running.agent_process import (
     ProgramRun,
+    read_home_files,
     wrap_adapter_errors,
     write_servers,
 )
+from swarm_bench.benchmarks.swarm.trial_records import drop_zeros
 from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason
 from swarm_bench.core.ports import Agent
@@ -27,12 +31,14 @@ from swarm_bench.core.roles.language_model import Around, Ask, Completion
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.status import Cause
 from swarm_bench.environments.files import is_inside
-from swarm_bench.environments.hiding import Hiding
+from swarm_bench.environments.folders import SHIPPED
+from swarm_bench.environments.local import Hiding
 from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import copy_whole, make_folder, remove
 from swarm_bench.runtime.homes import Home, add_home_variables
 from swarm_bench.runtime.process import Command, ProcessResult
+from swarm_bench.runtime.untrusted import read
 
 _OUTPUT_BYTES = 64 * 1024 * 1024
 _ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
@@ -198,3 +204,71 @@ def _make_workspace(folder: Path, ask: Ask) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode(errors="surrogatepass"))
     return folder
+
+
+_ALWAYS = (SHIPPED, SHIPPED.replace("/", "."), "swarm-bench datasets", "swarm_bench datasets")
+"""Of every swarm-bench, wherever it lies."""
+
+
+_IN_MEMORY = "tmpfs"
+"""In a line on one of the mounts that hide answers, as `df`, `mount` and `ps` print it."""
+_LINE_END = re.compile(r"\n|\\n")
+"""Also within JSON."""
+
+
+def find_named_answers(
+    exit: AgentExit,
+    launch: Launch,
+    outcome: Outcome,
+    prompt: str,
+    answers: Iterable[Path],
+    *,
+    are_hidden: bool,
+) -> tuple[str, ...]:
+    """List what is named in the transcript of an agent, in its log, or in the calls of its tools,
+    of the paths that hold answers, unless the prompt names it. Where they are hidden, lines on
+    mounts do not count. To be called in a thread."""
+    sought = [*_ALWAYS, *_find_names(answers, exit.files)]
+    sought = [name for name in dict.fromkeys(sought) if name not in prompt]
+    texts = [*_read_transcript(exit, launch), *_list_calls(outcome)]
+    if are_hidden:
+        texts = [line for text in texts for line in _LINE_END.split(text) if _IN_MEMORY not in line]
+    return tuple(name for name in sought if any(_names_it(name, text) for text in texts))
+
+
+def _find_names(answers: Iterable[Path], case_files: Iterable[str]) -> Iterator[str]:
+    """Yield how they can be named. What a file of the case is called too says nothing."""
+    file_names = {Path(name).name for name in case_files}
+    for path in answers:
+        yield str(path)
+        yield from _name_shipped(path)
+        if path.suffix and path.name not in file_names and not path.name.startswith("."):
+            yield path.name
+
+
+def _name_shipped(path: Path) -> Iterator[str]:
+    """Yield how whoever stands in the folder of shipped data sets names them."""
+    if path.as_posix().endswith(SHIPPED):
+        for file in path.glob("*/*"):
+            yield f"{path.name}/{file.parent.name}"
+            yield f"{file.parent.name}/{file.name}"
+
+
+def _read_transcript(exit: AgentExit, launch: Launch) -> Iterator[str]:
+    for path in (exit.stdout, exit.stderr):
+        with suppress(OSError):
+            yield read(path).decode(errors="replace").replace("\\/", "/")
+    if exit.home is not None:
+        for content in read_home_files(exit.home, launch, exit.secrets).values():
+            yield content.decode(errors="replace").replace("\\/", "/")
+
+
+def _list_calls(outcome: Outcome) -> Iterator[str]:
+    yield from outcome.commands or ()
+    yield from outcome.paths or ()
+    for retrieved in outcome.retrieved or ():
+        yield from retrieved.mentions
+
+
+def _names_it(name: str, text: str) -> bool:
+    return name in text or json.dumps(name)[1:-1] in text

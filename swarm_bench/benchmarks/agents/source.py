@@ -15,7 +15,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Way
 from swarm_bench.core.session.experiment import REHEARSAL, Program
-from swarm_bench.environments.hiding import Hiding, find_shipped
+from swarm_bench.environments.local import Hiding, find_shipped
 from swarm_bench.models.rehearsal.launch import start_rehearsal
 from swarm_bench.retrieval.modes.secrets import collect_secrets
 from swarm_bench.runtime.environment import small_environment

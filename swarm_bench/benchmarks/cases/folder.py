@@ -7,8 +7,7 @@ from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
 from swarm_bench.core.session.verdicts import JUDGE, Verdict
 from swarm_bench.engine.folder import Folder, experiment_keys
-from swarm_bench.engine.lines import Checked, read_checked
-from swarm_bench.engine.seal import add_checksum
+from swarm_bench.engine.lines import Checked, add_checksum, read_checked
 from swarm_bench.runtime.files import append_line
 
 PROMPTS = "prompts.jsonl"

@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost
-from swarm_bench.benchmarks.cases.plausible import limit_claims
+from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost, limit_claims
 from swarm_bench.core.errors import (
     CostLimitReached,
     ModelFailed,

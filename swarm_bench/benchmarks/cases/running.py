@@ -1,17 +1,19 @@
 """Asks a model the cases of a group: one request for each trial, and never more at once than the
-session allows."""
+session allows. Requests are stored, each once, and so are answers."""
 
+import hashlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import anyio
 
+from swarm_bench.benchmarks.cases.budget import limit_claims
 from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource, OpenJudge
-from swarm_bench.benchmarks.cases.plausible import limit_claims
-from swarm_bench.benchmarks.cases.requests import digest, read_stored_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import UNENDED, drop_thoughts
 from swarm_bench.core.errors import (
@@ -25,6 +27,7 @@ from swarm_bench.core.errors import (
     WrongAddress,
     described,
 )
+from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -296,3 +299,49 @@ def _find_cause(error: SwarmBenchError) -> Cause:
         case CostLimitReached():
             return Cause.INTERRUPTED
     return Cause.UNKNOWN_MODEL
+
+
+def make_stored_request(ask: Ask) -> dict[str, Any]:
+    """Return what of a request is the same in every run."""
+    prompt = ask.prompt if isinstance(ask.prompt, str) else _convert_prompt(ask)
+    return {"way": ask.way, "prompt": prompt, "sampling": asdict(ask.sampling)}
+
+
+def digest(ask: Ask) -> str:
+    """Return the checksum of a request, by which it is found in `prompts.jsonl`."""
+    text = json.dumps(make_stored_request(ask), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _convert_prompt(ask: Ask) -> Any:
+    return asdict(ask)["prompt"]
+
+
+def read_stored_answer(trial: CaseTrial, earlier: ModelRecord) -> tuple[Completion, CaseEnded]:
+    """Return the answer that a record has, with what it took."""
+    assert earlier.answer is not None
+    usage = Usage(
+        input=earlier.input_tokens,
+        cache_read=earlier.cache_read,
+        cache_create=earlier.cache_create,
+        output=earlier.output_tokens,
+    )
+    completion = Completion(
+        text=earlier.answer,
+        finish=earlier.finish,
+        usage=usage,
+        whole=earlier.whole,
+        answers_read=earlier.answers_read,
+    )
+    result = CaseEnded(
+        trial=trial,
+        cause=Cause.FINISHED,
+        started_at=earlier.started_at,
+        ended_at=earlier.ended_at,
+        wall_seconds=earlier.wall_seconds,
+        answer=earlier.answer,
+        usage=usage,
+        cost=earlier.cost,
+        own=AnswerFields.model_validate(earlier.model_dump(include={*AnswerFields.model_fields})),
+    )
+    return completion, result

@@ -1,5 +1,8 @@
-"""The benchmark `code-to-text` (CodeXGLUE, Lu et al. 2021)."""
+"""The benchmark `code-to-text` (CodeXGLUE, Lu et al. 2021). What stands around a function makes a
+model go on with its documentation; references of tokens become text by the rules of Moses."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
@@ -9,20 +12,61 @@ from pydantic import BaseModel, Field, model_validator
 from swarm_bench.benchmarks.cases.passing import of_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import find_blocks, unify_lines
-from swarm_bench.benchmarks.code_to_text.prompts import (
-    QUOTES,
-    Language,
-    Phrase,
-    cut_signature,
-    drop_docstring,
-    list_closers,
-    write_opener,
-)
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Better, Column, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.scoring.texts.bleu import docstring_bleu
-from swarm_bench.scoring.texts.moses import detokenize
+
+Language = Literal["go", "java", "javascript", "php", "python", "ruby"]
+Phrase = Literal["goal", "explanation"]
+PHRASES: Mapping[Phrase, str] = {
+    "goal": "The goal of this function is to:",
+    "explanation": "Explanation of the code above:",
+}
+QUOTES = ('"""', "'''")
+_DANGLING = tuple(re.compile(rf"[^'\"]{quote}\s*$") for quote in "'\"")
+"""One quote at the end: some docstrings have no more. What stands before it is dropped with it."""
+
+
+def write_opener(language: Language, phrase: Phrase) -> str:
+    """Return what begins a comment behind the code."""
+    text = PHRASES[phrase]
+    if language == "python":
+        blank = " " if phrase == "goal" else ""
+        return f'\n"""{blank}{text}\n'
+    return f"\n{'=begin' if language == 'ruby' else '/*'} {text}\n"
+
+
+def list_closers(language: Language) -> tuple[str, ...]:
+    """Return what ends that comment."""
+    if language == "python":
+        return QUOTES
+    return ("=end",) if language == "ruby" else ("*/",)
+
+
+def cut_signature(code: str, docstring: str) -> str:
+    """Return Python's code up to the docstring, whose quotes are open."""
+    return f"{_find_head(code, docstring)}{QUOTES[0]}"
+
+
+def drop_docstring(code: str, docstring: str) -> str:
+    """Return Python's code without its docstring."""
+    remainder = code[code.index(docstring) + len(docstring) :]
+    for quotes in QUOTES:
+        remainder = remainder.replace(quotes, "")
+    return _find_head(code, docstring).strip().removesuffix(QUOTES[1]) + remainder
+
+
+def _find_head(code: str, docstring: str) -> str:
+    """Return what precedes the docstring and its quotes."""
+    text = code[: code.index(docstring)]
+    quotes = next((quote for quote in QUOTES if quote in text), None)
+    text = text if quotes is None else text[: text.index(quotes)]
+    for dangling in _DANGLING:
+        if match := dangling.search(text):
+            text = text[: match.start()]
+    return text
+
 
 _BLEU = "bleu"
 _QUESTION = "Say in one sentence what this function does. Answer with that sentence alone."
@@ -243,3 +287,83 @@ def _read_left(text: str) -> str:
             text = text.partition(quotes)[2]
             line = _read_first_line(text).partition(quotes)[0]
     return line
+
+
+_ENTITIES = {
+    "#124": "|",
+    "bar": "|",
+    "lt": "<",
+    "gt": ">",
+    "bra": "[",
+    "ket": "]",
+    "quot": '"',
+    "apos": "'",
+    "#91": "[",
+    "#93": "]",
+    "amp": "&",
+}
+_ENTITY = re.compile(f"&({'|'.join(_ENTITIES)});")
+_OPENING = frozenset("([{¿¡")
+_CLOSING = frozenset(",.?!:;\\%}])")
+_QUOTES = frozenset("'\"„“`")
+_DOUBLE_QUOTES = frozenset("„“")
+_WITHOUT_BLANKS = (
+    (0x1100, 0x11FF),
+    (0x2E80, 0xA4CF),
+    (0xA840, 0xA87F),
+    (0xAC00, 0xD7AF),
+    (0xF900, 0xFAFF),
+    (0xFE30, 0xFE4F),
+    (0xFF65, 0xFFDC),
+    (0x17000, 0x18AFF),
+    (0x1B000, 0x1B12F),
+    (0x1B170, 0x1B2FF),
+    (0x20000, 0x2FFFF),
+)
+"""Characters of scripts that are written without blanks."""
+
+Side = Literal["before", "after", "neither"]
+
+
+def detokenize(tokens: Sequence[str]) -> str:
+    """Return the text of which somebody made the tokens: punctuation, quotation marks, brackets and
+    contractions join what they belong to."""
+    text = f" {' '.join(tokens)} ".replace(" @-@ ", "-")
+    pieces = _ENTITY.sub(lambda match: _ENTITIES[match[1]], text).split()
+    joined, blank, open_quotes = list[str](), "", set[str]()
+    for preceding, piece in zip(["", *pieces], pieces, strict=False):
+        side = _joins(preceding, piece, open_quotes)
+        joined += [piece] if side == "before" else [blank, piece]
+        blank = "" if side == "after" else " "
+    return "".join(joined)
+
+
+def _joins(preceding: str, piece: str, open_quotes: set[str]) -> Side:
+    """Return which neighbours a piece joins. `open_quotes` are the marks that wait for their
+    second half."""
+    if _is_without_blanks(piece[0]):
+        return "before" if preceding and _is_without_blanks(preceding[-1]) else "neither"
+    if all(mark in _OPENING or unicodedata.category(mark) == "Sc" for mark in piece):
+        return "after"
+    if _CLOSING.issuperset(piece):
+        return "before"
+    if preceding and piece[0] == "'" and piece[1:2].isalpha():
+        return "before"
+    if _QUOTES.issuperset(piece):
+        return _quote_joins(preceding, piece, open_quotes)
+    return "neither"
+
+
+def _quote_joins(preceding: str, piece: str, open_quotes: set[str]) -> Side:
+    mark = '"' if _DOUBLE_QUOTES.issuperset(piece) else piece
+    if mark in open_quotes:
+        open_quotes.remove(mark)
+        return "before"
+    if piece == "'" and preceding.endswith("s"):
+        return "before"
+    open_quotes.add(mark)
+    return "after"
+
+
+def _is_without_blanks(character: str) -> bool:
+    return any(first <= ord(character) <= last for first, last in _WITHOUT_BLANKS)

@@ -1,7 +1,8 @@
-"""The benchmark `completion`: fill-in-the-middle, as CompChomper measures it on Solidity."""
+"""The benchmark `completion`: fill-in-the-middle, as CompChomper measures it on Solidity. Code is
+cut at the borders of what is declared into pieces that a model can read whole."""
 
 import datetime
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -12,11 +13,16 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut
-from swarm_bench.benchmarks.completion import asking
-from swarm_bench.benchmarks.completion.chunks import split_chunks
+from swarm_bench.benchmarks.completion import holes
 from swarm_bench.benchmarks.completion.holes import PARTS, Hole, Sampler
-from swarm_bench.benchmarks.completion.measures import compute_scores, make_metrics, select_compared
-from swarm_bench.benchmarks.completion.rows import ChosenRows, Code, choose_rows
+from swarm_bench.benchmarks.completion.rows import (
+    ChosenRows,
+    Code,
+    choose_rows,
+    compute_scores,
+    make_metrics,
+    select_compared,
+)
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Gap, Sampling, Way
@@ -88,7 +94,7 @@ class CodeCompletion(ModelBenchmark):
     cutoff: datetime.date | None = Field(
         default=None, description="Rows with an earlier date are left out, and counted."
     )
-    family: asking.Family | None = Field(
+    family: holes.Family | None = Field(
         default=None, description="Tokens around a hole. Default: by the model's name."
     )
     template: str | None = Field(
@@ -102,7 +108,7 @@ class CodeCompletion(ModelBenchmark):
     @classmethod
     def _has_slots(cls, template: str | None) -> str | None:
         if template is not None:
-            for slot in (asking.PREFIX, asking.SUFFIX):
+            for slot in (holes.PREFIX, holes.SUFFIX):
                 if template.count(slot) != 1:
                     number = template.count(slot) or "no"
                     raise ValueError(f"has {number} {slot}, and needs one")
@@ -175,7 +181,7 @@ class CodeCompletion(ModelBenchmark):
         }
         if values["family"] or values["template"]:
             return arm
-        if family := asking.find_family(arm.model, parity=values["parity"]):
+        if family := holes.find_family(arm.model, parity=values["parity"]):
             return _add_properties(arm, family=family)
         if values["way"] != "text":
             return arm
@@ -199,8 +205,8 @@ class CodeCompletion(ModelBenchmark):
             return Ask(
                 prompt=prompt, sampling=self._make_sampling(*form.stops), reference=reference
             )
-        turns = asking.make_turns(prefix, suffix, parity=self.parity)
-        return Ask(prompt=turns, sampling=self._make_sampling(asking.CLOSE), reference=reference)
+        turns = holes.make_turns(prefix, suffix, parity=self.parity)
+        return Ask(prompt=turns, sampling=self._make_sampling(holes.CLOSE), reference=reference)
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return what was written up to the first stop word; blanks count."""
@@ -208,8 +214,8 @@ class CodeCompletion(ModelBenchmark):
             return completion.text
         if way == "text":
             return cut(completion, self._form.stops)
-        answer = asking.drop_opening(cut(completion, (asking.CLOSE,)))
-        return answer if self.parity else asking.drop_fences(answer)
+        answer = holes.drop_opening(cut(completion, (holes.CLOSE,)))
+        return answer if self.parity else holes.drop_fences(answer)
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Compare with what stood there."""
@@ -232,11 +238,11 @@ class CodeCompletion(ModelBenchmark):
         return str(case.row.middle)
 
     @property
-    def _form(self) -> asking.Form:
+    def _form(self) -> holes.Form:
         if self.template is not None:
-            return asking.Form(template=self.template)
+            return holes.Form(template=self.template)
         assert self.family
-        return asking.find_form(self.family, parity=self.parity)
+        return holes.find_form(self.family, parity=self.parity)
 
     def _cut_context(self, hole: Hole) -> tuple[str, str]:
         """Return what is sent: all that there is, or what a budget leaves of both sides."""
@@ -278,3 +284,96 @@ def _make_hole(row: Code) -> tuple[str | None, Hole]:
     prefix, middle, suffix = row.prefix or "", row.middle or "", row.suffix or ""
     end = len(prefix) + len(middle)
     return row.part, Hole(row.path, prefix + middle + suffix, len(prefix), end)
+
+
+_ANYWHERE = ("\n\n", "\n", " ", "")
+_TYPESCRIPT = (
+    "export", "interface", "type", "enum", "class", "function", "const", "let", "if", "for",
+    "while",
+)  # fmt: skip
+_DECLARED: dict[str, tuple[str, ...]] = {
+    "solidity": (
+        "pragma", "using", "contract", "interface", "library", "constructor", "type", "function",
+        "event", "modifier", "error", "struct", "enum", "if", "for", "while", "do while",
+        "assembly",
+    ),
+    "python": ("class", "def", "async def", "    def", "    async def"),
+    "javascript": ("export", "class", "function", "const", "let", "var", "if", "for", "while"),
+    "typescript": _TYPESCRIPT,
+    "tsx": _TYPESCRIPT,
+    "go": ("import", "type", "func", "const", "var", "if", "for", "switch"),
+    "rust": ("mod", "pub", "impl", "trait", "struct", "enum", "fn", "const", "let", "if", "for"),
+}  # fmt: skip
+"""What begins a line at whose beginning code is cut, from the coarsest to the finest."""
+_SHARED = 8
+"""In parity, neighbours share this part of the largest size,"""
+_SMALL = 10
+"""and what is smaller than this part of it is no chunk of its own."""
+
+
+def split_chunks(
+    text: str, language: str | None, largest: int, *, parity: bool = False
+) -> list[str]:
+    """Cut a text into chunks of at most `largest` characters, which join to it. With `parity`,
+    neighbours overlap, small ones are joined, overlaps included, and some are longer."""
+    separators = [f"\n{word} " for word in _DECLARED.get(language or "", ())]
+    overlap = largest // _SHARED if parity else 0
+    cut = list(_cut(text, (*separators, *_ANYWHERE), largest, overlap)) if text else []
+    return list(_join(cut, largest)) if parity else cut
+
+
+def _cut(text: str, separators: Sequence[str], largest: int, overlap: int) -> Iterator[str]:
+    """Cut at the first separator that occurs, and what is too long at those behind it."""
+    first = next(number for number, separator in enumerate(separators) if separator in text)
+    if not separators[first]:
+        yield from _slice(text, largest, overlap)
+        return
+    finer, short = separators[first + 1 :], list[str]()
+    for piece in _split_pieces(text, separators[first]):
+        if len(piece) < largest:
+            short.append(piece)
+            continue
+        yield from _gather(short, largest, overlap)
+        short = []
+        yield from _cut(piece, finer, largest, overlap)
+    yield from _gather(short, largest, overlap)
+
+
+def _slice(text: str, largest: int, overlap: int) -> Iterator[str]:
+    """Cut anywhere; each slice begins with the end of the one before it."""
+    for start in range(0, max(len(text) - overlap, 1), largest - overlap):
+        yield text[start : start + largest]
+
+
+def _split_pieces(text: str, separator: str) -> Iterable[str]:
+    """Return the pieces, each with the separator at its beginning."""
+    first, *remaining = text.split(separator)
+    return filter(None, (first, *(separator + piece for piece in remaining)))
+
+
+def _gather(pieces: Iterable[str], largest: int, overlap: int) -> Iterator[str]:
+    """Join neighbours to what is not too long; the next begins with the last of them, up to the
+    overlap."""
+    window, size = deque[str](), 0
+    for piece in pieces:
+        if window and size + len(piece) > largest:
+            yield "".join(window)
+            while size > overlap or (size and size + len(piece) > largest):
+                size -= len(window.popleft())
+        window.append(piece)
+        size += len(piece)
+    if window:
+        yield "".join(window)
+
+
+def _join(cut: Iterable[str], largest: int) -> Iterator[str]:
+    pending = ""
+    for chunk in cut:
+        small = min(len(pending), len(chunk)) < largest // _SMALL
+        if len(pending) + len(chunk) < largest or small:
+            pending += chunk
+        else:
+            yield pending
+            pending = chunk
+    if pending:
+        yield pending

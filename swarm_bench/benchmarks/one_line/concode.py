@@ -5,8 +5,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from swarm_bench.benchmarks.cases.texts import JAVA
-from swarm_bench.benchmarks.one_line.benchmark import Line, OneLine
-from swarm_bench.benchmarks.one_line.shots import Shots, shots
+from swarm_bench.benchmarks.one_line.benchmark import Line, OneLine, Shots, shots
 
 _FIELD = "concode_field_sep"
 

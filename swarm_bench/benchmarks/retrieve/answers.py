@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import Unreadable, list_files, read_locations
-from swarm_bench.source.ranking import ndcg_at, recall_at, reciprocal_rank
+from swarm_bench.source.key_measures import ndcg_at, recall_at, reciprocal_rank
 from swarm_bench.source.references.snapshot import snapshot_of
 from swarm_bench.text import tokens
 from swarm_bench.text.answer_kinds import kind_of

@@ -8,7 +8,7 @@ run-1/              only with several runs
 
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import MODE_NAME
 from swarm_bench.runtime.files import make_folder, make_room, set_aside, store_errors

@@ -3,25 +3,46 @@ and `calibrate` are designs of it."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import MISSING, fields
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter, create_model
 
-from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.properties import Properties
+from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
+from swarm_bench.config.annotations import Option, notes, written_name
+from swarm_bench.config.options import SCOPES, Settings
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.designs import BENCHMARK, DESIGNS
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.engine.plan import Block
+
+
+def _build_properties() -> dict[str, Any]:
+    options = notes(Settings, Option)
+    return {
+        written_name(setting.name): _build_property(setting, options[setting.name])
+        for setting in fields(Settings)
+        if setting.name in options and not SCOPES[setting.name].of_call
+    }
+
+
+def _build_property(setting: Any, option: Option) -> tuple[Any, Any]:
+    if setting.default_factory is not MISSING:
+        return setting.type, Field(default_factory=setting.default_factory, description=option.help)
+    return setting.type, Field(default=setting.default, description=option.help)
+
+
+Properties: type[BaseModel] = create_model("Properties", **_build_properties())
 
 
 class SwarmBenchmark:

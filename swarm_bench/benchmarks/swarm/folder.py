@@ -1,31 +1,39 @@
-"""A session's folder. The one module that knows where things lie in it."""
+"""The folder of a session, and of a series: one session for each size of swarm, and a summary on
+top. The one module that knows where things lie in them.
+
+swarm-20261120-213300/
+  summary.md
+  agents-1/  agents-2/ ...     each is the folder of a session
+"""
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import count_planned, cut_to_started
+from swarm_bench.benchmarks.swarm.run_plan import count_planned, cut_to_started
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Storable, check_stored
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.session.rescored import RescoredAnswer
 from swarm_bench.core.session.verdicts import JUDGE, Verdict
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
-from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.folding import find_duplicates
+from swarm_bench.engine.folder import EXPERIMENT, Folder
+from swarm_bench.engine.heads import find_duplicates
 from swarm_bench.engine.lines import (
     Checked,
+    add_checksum,
     describe_changed_lines,
     describe_second_lines,
     describe_torn_lines,
     read_checked,
     read_lines,
 )
-from swarm_bench.engine.seal import add_checksum
 from swarm_bench.runtime.files import (
     PLANTED,
     append_line,
@@ -213,3 +221,57 @@ def _find_planted(session: Path) -> tuple[str, ...]:
     levels = (f"{PLANTED}-*", f"*/{PLANTED}-*", f"*/*/{PLANTED}-*")
     names = sorted(path.name for level in levels for path in session.glob(level))
     return tuple(name for name in names if _SET_ASIDE.fullmatch(name))
+
+
+_CLOCK_SECONDS = 2.0
+"""How much too early the time of a file may be."""
+
+
+def member_folder(series: Path, size: int) -> Path:
+    """Return the folder of the session of that size."""
+    return series / f"agents-{size}"
+
+
+def find_sessions(series: Path) -> dict[int, SessionFolder]:
+    """Return the sessions that a series has so far, by size, the smallest first; none for any other
+    folder."""
+    if SessionFolder(series).holds_session():
+        return {}
+    members = {int(path.name.removeprefix("agents-")): path for path in _find_members(series)}
+    return {size: SessionFolder(members[size]) for size in sorted(members)}
+
+
+def _find_members(series: Path) -> list[Path]:
+    """Return the folders of the sessions that a series has so far; links do not count."""
+    return [
+        file.parent
+        for file in series.glob(f"agents-*/{EXPERIMENT}")
+        if file.parent.name.removeprefix("agents-").isdecimal() and not file.parent.is_symlink()
+    ]
+
+
+def find_newest_session(results: Path, design: Design) -> Path:
+    """Return the latest session or series of the design below `results`, among those that can be
+    read. Raises `UsageError` when there is none."""
+    single_sessions = [(file.parent, file) for file in results.glob(f"*/{EXPERIMENT}")]
+    of_series = [
+        (path, member / EXPERIMENT) for path in results.glob("*") for member in _find_members(path)
+    ]
+    files = (
+        (file.stat().st_mtime, path, file)
+        for path, file in [*single_sessions, *of_series]
+        if file.is_file()
+    )
+    newest, start = None, 0.0
+    for changed, path, file in sorted(files, reverse=True):
+        if changed + _CLOCK_SECONDS < start:
+            break  # what was not changed since cannot have begun later
+        with suppress(UsageError):
+            experiment = SessionFolder(file.parent).read_experiment()
+            if experiment.design == design and experiment.created_at.timestamp() > start:
+                newest, start = path, experiment.created_at.timestamp()
+    if newest is None:
+        raise UsageError(
+            f"There is no session below {results} to continue; name its folder: --continue DIR"
+        )
+    return newest

@@ -8,8 +8,8 @@ from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import load_metrics
-from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import NoVerdictPossible
 from swarm_bench.core.events import Emit, VerdictsRead, WarningRaised
 from swarm_bench.core.session.beforehand import InterimVerdicts

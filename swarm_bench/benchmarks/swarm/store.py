@@ -1,8 +1,10 @@
-"""Stores what swarms deliver: records, files, and what the counters prove. It runs nothing."""
+"""Stores what swarms deliver: records, files, the overhead of modes, a line each in
+`overhead.jsonl`, and as the third witness what the counters of a swarm show of its trials. It runs
+nothing."""
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,34 +12,100 @@ from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.looking import InterimLooks
-from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
-from swarm_bench.benchmarks.swarm.proof import find_changed, prove
-from swarm_bench.benchmarks.swarm.recordings.recorder import (
-    PrintedFiles,
-    Recorder,
-    make_recorded_trial,
-)
-from swarm_bench.benchmarks.swarm.records.making import make_record
+from swarm_bench.benchmarks.swarm.recordings import PrintedFiles, Recorder, make_recorded_trial
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Delivery,
     Execution,
     SwarmJob,
     SwarmResult,
 )
-from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, score_answer
-from swarm_bench.benchmarks.swarm.trees import Trees
+from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, Trees, score_answer
+from swarm_bench.benchmarks.swarm.trial_records import make_record
 from swarm_bench.core.errors import HarnessError, NoCredit, NotAuthorized
 from swarm_bench.core.ports import Probe
-from swarm_bench.core.session.experiment import Experiment, Task
-from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.session.experiment import Experiment, Mode, Task
+from swarm_bench.core.session.recording import CheckedRecording
+from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, drop_finished, select_part, set_id
 from swarm_bench.engine.scoring import ScoringResult
-from swarm_bench.retrieval.probes.readings import make_content
+from swarm_bench.retrieval.handshake import Handshake, Handshakes
+from swarm_bench.retrieval.probes.registered import make_content
+from swarm_bench.retrieval.witnesses.agreement import Finding, compare, gives_no_tool
 from swarm_bench.runtime.files import write_whole
+from swarm_bench.text import tokens
+
+
+class OverheadLines:
+    """Lines that are complete stay as they are."""
+
+    def __init__(
+        self, folder: SessionFolder, recorder: Recorder | None = None, *, asks: bool = True
+    ) -> None:
+        """Ask no empty prompt without `asks`: it would tell nothing about the agent's usage."""
+        self._folder = folder
+        self._asks = asks
+        self._recorder = recorder
+        self._lines = {line.mode: line for line in folder.read_overhead()}
+        self._asked = set[str]()
+        """Modes whose empty prompt was asked in this call, with figures or without."""
+
+    def greet(self, experiment: Experiment, handshakes: Handshakes) -> None:
+        """Write what the servers of the modes said of themselves."""
+        for mode in experiment.modes:
+            of_mode = handshakes.get(mode.name, {})
+            if not self._is_complete(mode.name) and set(of_mode) == set(mode.servers):
+                self._write(_make_line(experiment, mode, list(of_mode.values())))
+
+    def find_due(self, mode: str) -> Overhead | None:
+        """Return the line of a mode whose empty prompt is still to be asked: once in a call, if
+        there are no figures yet."""
+        is_due = self._asks and mode not in self._asked and not self._is_complete(mode)
+        return self._lines.get(mode) if is_due else None
+
+    def keep(self, line: Overhead) -> None:
+        """Store what an empty prompt took. Raises `StoreError`."""
+        self._asked.add(line.mode)
+        self._write(line)
+
+    def copy(self, experiment: Experiment, recording: CheckedRecording) -> None:
+        """Store what was measured of the modes when they were recorded."""
+        modes = {mode.name for mode in experiment.modes}
+        lines = {line.mode: line for line in recording.overhead if line.mode in modes}
+        update = {"session": experiment.session}
+        if lines:
+            self._folder.write_overhead([line.model_copy(update=update) for line in lines.values()])
+
+    def _is_complete(self, mode: str) -> bool:
+        line = self._lines.get(mode)
+        return line is not None and line.prompt_tokens is not None
+
+    def _write(self, line: Overhead) -> None:
+        self._lines[line.mode] = line
+        self._folder.write_overhead(list(self._lines.values()))
+        if self._recorder is not None:
+            self._recorder.keep_overhead(line)
+
+
+def _make_line(experiment: Experiment, mode: Mode, handshakes: list[Handshake]) -> Overhead:
+    return Overhead(
+        session=experiment.session,
+        mode=mode.name,
+        server_seconds={
+            handshake.server: handshake.seconds
+            for handshake in handshakes
+            if handshake.seconds is not None
+        },
+        tools=sum(len(handshake.tools) for handshake in handshakes),
+        tool_tokens=sum(handshake.tool_tokens for handshake in handshakes),
+        server_instruction_tokens=sum(handshake.instruction_tokens for handshake in handshakes),
+        mode_instruction_tokens=tokens.count(mode.instructions),
+        unexpected=next((handshake.unexpected for handshake in handshakes), ()),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,3 +316,63 @@ def check_authorized(experiment: Experiment, records: Iterable[TrialRecord]) -> 
         f"Agent {first.agent} failed to authenticate with the provider {reason}; set a key that it "
         "accepts"
     )
+
+
+_USED_ALONE = "It shows no calls, and it was alone while the tool was asked: it used the tool."
+_UNSEEN = "The tool itself saw none of the calls that the transcript has: the use is not proved."
+_ONE_OF = "It cannot be told which of the swarm's agents it was: all of them count as contaminated."
+
+
+def prove(
+    experiment: Experiment,
+    swarm: SwarmRecord,
+    trials: Sequence[TrialRecord],
+    probes: Mapping[str, Probe],
+) -> tuple[SwarmRecord, list[TrialRecord]]:
+    """Add what the counters show to the record of a swarm and to those of its trials, as far as
+    they exist; the trials get their final label."""
+    mode = experiment.mode(swarm.mode)
+    external = experiment.service_url is not None
+    finding = compare(mode, swarm, trials, probes, external=external)
+    untouched = gives_no_tool(mode)
+    proved = swarm.model_copy(
+        update={"counters": finding.agreement, "counters_why": finding.reasons}
+    )
+    is_alone = len(swarm.agents) == 1
+    return proved, [
+        _add_counters(
+            trial, finding, *_relabel(trial, finding, is_alone=is_alone, untouched=untouched)
+        )
+        for trial in trials
+        if trial.started_at is not None
+    ]
+
+
+def find_changed(old: Sequence[TrialRecord], new: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """Return the records that differ from those `before`."""
+    old_records = {record.key: record for record in old}
+    return [record for record in new if record != old_records.get(record.key)]
+
+
+def _relabel(
+    trial: TrialRecord, finding: Finding, *, is_alone: bool, untouched: bool
+) -> tuple[Treatment | None, tuple[str, ...]]:
+    """Return the final label of a trial, and why it differs from that of the transcript alone."""
+    label = trial.retrieval
+    if untouched and finding.moved:
+        reasons = () if is_alone else (_ONE_OF,)
+        return Treatment.CONTAMINATED, reasons if label is not Treatment.CONTAMINATED else ()
+    if label is Treatment.UNKNOWN and is_alone and finding.moved:
+        return Treatment.USED, (_USED_ALONE,)
+    if label is Treatment.USED and finding.moved is False and finding.agreement == "contradict":
+        return Treatment.UNKNOWN, (_UNSEEN,)
+    return label, ()
+
+
+def _add_counters(
+    trial: TrialRecord, finding: Finding, label: Treatment | None, reasons: Sequence[str]
+) -> TrialRecord:
+    evidence = trial.evidence or Evidence()
+    sentences = (*evidence.why, *finding.reasons, *reasons)
+    new_evidence = evidence.model_copy(update={"counters": finding.agreement, "why": sentences})
+    return trial.model_copy(update={"evidence": new_evidence, "retrieval": label})

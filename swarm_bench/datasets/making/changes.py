@@ -1,9 +1,10 @@
-"""Tasks from the history of a repository: which files have to change for what a commit did."""
+"""Tasks from the history of a repository: which files have to change for what a commit did, and
+which others an answer could name as well."""
 
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -12,7 +13,7 @@ from itertools import chain
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.making.changed import ChangedFile
+from swarm_bench.datasets.making.commits import ChangedFile, find_rejection_reason, sources
 from swarm_bench.datasets.making.made import (
     GeneratedTasks,
     Looked,
@@ -29,11 +30,10 @@ from swarm_bench.datasets.making.messages import (
     folders_of,
     telling_words,
 )
-from swarm_bench.datasets.making.rivals import find_rival_definitions, has_copy
-from swarm_bench.datasets.making.rules import find_rejection_reason, sources
 from swarm_bench.runtime.workspaces.history import Commit, FileChange
 from swarm_bench.runtime.workspaces.objects import Objects
-from swarm_bench.source.files import UNDECLARED, Files, Purpose
+from swarm_bench.source.definitions import definitions, is_supported
+from swarm_bench.source.files import UNDECLARED, Files, Purpose, purpose_of
 from swarm_bench.text.languages import language_of
 
 _TO_CHANGE = "Which source files have to change for this?"
@@ -264,3 +264,30 @@ class EarlierPrompts:
 
 def _are_alike(first: set[str], second: set[str]) -> bool:
     return len(first & second) >= _NEARLY_ALL * len(first | second)
+
+
+def has_copy(tree: Tree, paths: Collection[str]) -> bool:
+    """Tell whether a tree has one of its files a second time."""
+    sizes = {tree.sizes[path] for path in paths}
+    contents = {path: tree.read(path) for path in paths}
+    return any(
+        tree.read(path_elsewhere) == content
+        for path, content in contents.items()
+        for path_elsewhere, size in tree.sizes.items()
+        if size in sizes and path_elsewhere != path and purpose_of(path_elsewhere) is Purpose.SOURCE
+    )
+
+
+def find_rival_definitions(
+    tree: Tree, holding: Collection[str], names: Collection[str], key: AnswerKey
+) -> bool:
+    """Tell whether something is defined in a tree, but in no file of a key. `holding` are the files
+    that have one of the names."""
+
+    def defines(path: str) -> bool:
+        all_definitions = definitions(path, tree.read(path) or b"")
+        return any(definition.name.rpartition(".")[2] in names for definition in all_definitions)
+
+    files = {path for path in holding if is_supported(path) and purpose_of(path) is Purpose.SOURCE}
+    own_files = files.intersection(key.files)
+    return not any(map(defines, sorted(own_files))) and any(map(defines, sorted(files - own_files)))

@@ -9,10 +9,10 @@ from random import Random
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.datasets.making.changes import has_copy
 from swarm_bench.datasets.making.code import Code, code_of, describe_kind, order_randomly, parts_of
 from swarm_bench.datasets.making.made import UnsuitableCandidate, joined_id
 from swarm_bench.datasets.making.messages import beginnings, first_words, names_file, telling_words
-from swarm_bench.datasets.making.rivals import has_copy
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import Files
 from swarm_bench.text.languages import language_of

@@ -19,9 +19,8 @@ from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.scoring.length import Length
+from swarm_bench.scoring.form import Length, Structure
 from swarm_bench.scoring.references import References
-from swarm_bench.scoring.structure import Structure
 
 
 @dataclass(frozen=True, kw_only=True)

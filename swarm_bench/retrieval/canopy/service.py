@@ -1,25 +1,72 @@
-"""The life of a canopy-service: started on a free port, asked to index, watched, stopped."""
+"""The life of a canopy-service: started on a free port, kept to ourselves by a key, asked to index,
+watched, stopped. Nobody says how long a standalone canopy indexes, but its index file grows
+meanwhile."""
 
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import anyio
 from anyio.abc import Process
 
 from swarm_bench.core.errors import IndexFailed, ProcessLost, ServiceFailed
-from swarm_bench.retrieval.canopy.backends import SERVICE
-from swarm_bench.retrieval.canopy.own_service import API_KEY
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.canopy.backends import SERVICE, is_embedded
+from swarm_bench.retrieval.modes.mode import find_templates
+from swarm_bench.retrieval.modes.variables import find_placeholders_in
 from swarm_bench.runtime.listening import CONNECT_SECONDS, listens
 from swarm_bench.runtime.process import Command, background
 from swarm_bench.runtime.untrusted import tail
 
+INDEX = Path(".canopy") / "index.db"
+POLL_SECONDS = 0.1
+
+
+class IndexWatch:
+    """Looks at a workspace's index file until it is cancelled."""
+
+    def __init__(self, workspace: Path) -> None:
+        index = workspace / INDEX
+        self._files = (index, index.with_name(index.name + "-wal"))
+        self._largest = 0
+        self._first: float | None = None
+        self._last: float | None = None
+
+    async def watch(self) -> None:
+        """Note when the index first appears, and when it last grows.
+
+        Its greatest size counts and not its time stamp: closing a database writes it once more.
+        """
+        while True:
+            size = sum(map(_read_size, self._files))
+            if size > self._largest:
+                now = anyio.current_time()
+                self._largest = size
+                self._first = now if self._first is None else self._first
+                self._last = now
+            await anyio.sleep(POLL_SECONDS)
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first to the last growth, to about a tenth; `None` without an index."""
+        if self._first is None or self._last is None:
+            return None
+        return self._last - self._first
+
+
+def _read_size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 START_SECONDS = 30
 """Until the service must answer `/status`."""
-POLL_SECONDS = 0.1
 WATCH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0
 """How long a service may be silent before it counts as lost; a busy one is slow, not dead. One
@@ -247,3 +294,33 @@ def _free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
+
+
+API_KEY = "CANOPY_API_KEY"
+"""The variable from which both embedded programs take the key: on a command line the whole machine
+could read it."""
+
+
+def draw_key() -> str:
+    """Draw the key of a session: 128 random bits."""
+    return token_hex(16)
+
+
+def sends_key(mode: Mode, programs: Mapping[str, Path]) -> bool:
+    """Tell whether only the embedded canopy-mcp asks the mode's service: it sends its key with
+    every request."""
+    clients = [
+        server for server in mode.servers.values() if "service_url" in find_placeholders_in(server)
+    ]
+    return (
+        is_embedded(programs["canopy-mcp"])
+        and all(_is_plain_canopy(client) for client in clients)
+        and "service_url" not in find_placeholders_in(list(find_templates(mode)))
+    )
+
+
+def _is_plain_canopy(server: Mapping[str, Any]) -> bool:
+    """Tell whether it is canopy-mcp, and brings no key of its own."""
+    settings = [*server.get("env", {}), *(str(word) for word in server.get("args", ()))]
+    brings_key = any(word.upper() == API_KEY or word.startswith("--api-key") for word in settings)
+    return find_placeholders_in(server.get("command")) == {"canopy_mcp"} and not brings_key

@@ -19,7 +19,7 @@ from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.core.session.retrieving import RetrieveExperiment
-from swarm_bench.retrieval.canopy.own_service import API_KEY
+from swarm_bench.retrieval.canopy.service import API_KEY
 from swarm_bench.retrieval.modes.mode import drop_secrets, find_templates
 from swarm_bench.retrieval.modes.secret_parts import find_secret_parts, looks_secret, names_variable
 from swarm_bench.retrieval.modes.variables import Filling, find_variables, find_variables_in

@@ -1,5 +1,6 @@
 """Which passages a placebo may answer with: drawn by the seed from files of the snapshot that have
-nothing to do with any task.
+nothing to do with any task. They are written as the tool itself does, as far as that is known
+without asking it.
 
 A file has nothing to do with a task when neither its path nor its content has a search word of it
 anywhere, not even within another word. Where tasks are asked on commits, it is the same in each.
@@ -7,15 +8,18 @@ With many tasks hardly a file is left; if each of them has a key, those do that 
 """
 
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.experiment import Repository, Task
-from swarm_bench.retrieval.placebo.material import Passage
+from swarm_bench.core.ports import ToolSpec
+from swarm_bench.core.session.experiment import Repository, SearchTool, Task
+from swarm_bench.retrieval.placebo.material import Form, Passage, PlaceboTool
 from swarm_bench.runtime.workspaces.git import git
 from swarm_bench.runtime.workspaces.workspace import Snapshot
+from swarm_bench.text import tool_roles
 from swarm_bench.text.terms import search_stems
 
 FEWEST_FILES = 4
@@ -155,3 +159,82 @@ def _decode(content: bytes) -> str | None:
     lines = text.split("\n")
     filled_lines = sum(bool(line.strip()) for line in lines)
     return text if filled_lines >= FEWEST_LINES and max(map(len, lines)) <= LONGEST_LINE else None
+
+
+GREP_LINE = "{path}:{first}: {text}"
+_LINES = (
+    GREP_LINE,
+    "{path}:{first}:{text}",
+    "{path}:{first}-{last}\n{text}",
+    "`{path}:{first}-{last}`",
+    "{path}:{first}",
+    "{path}",
+)
+"""Ways to write a passage in a text with others, the most usual first."""
+_EXAMPLE: Mapping[str, str | int] = {
+    "path": "some/file.py",
+    "first": 12,
+    "last": 19,
+    "text": "value = 1",
+}
+_CANOPY: Mapping[str, Form] = {
+    "canopy_evidence_pack": "pack",
+    "canopy_query": "query",
+    "canopy_expand": "expand",
+    "canopy_status": "status",
+    "canopy_index": "status",
+    "canopy_invalidate": "done",
+    "canopy_agent_readme": "readme",
+}
+_BY_ROLE: Mapping[tool_roles.Role | None, Form] = {
+    "read": "file",
+    "overview": "paths",
+    "change": "done",
+}
+_JSON_PATH = re.compile(r"\$(?P<keys>(?:\.\w+)*)(?:\[\*\])?(?:\.(?P<path>\w+))?")
+
+
+def make_placebo_tool(tool: ToolSpec, search: SearchTool | None) -> PlaceboTool:
+    """Make the placebo of a server's tool; `search` is the mode's own search."""
+    searches = search is not None and search.tool == tool.name
+    form = _CANOPY.get(tool.name)
+    if form is None and not searches:
+        form = _BY_ROLE.get(tool_roles.role(tool.name, tool))
+    is_json = "json" in tool.description.lower() or bool(searches and search and search.json_path)
+    keys, path_key = _parse_keys(search.json_path if searches and search else None)
+    return PlaceboTool(
+        name=tool.name,
+        description=tool.description,
+        schema=dict(tool.schema),
+        form=form or ("json" if is_json else "lines"),
+        line=choose_line(search.pattern if searches and search else None),
+        keys=keys,
+        path_key=path_key,
+    )
+
+
+def choose_line(pattern: str | None) -> str:
+    """Choose how a passage is written so that a pattern of a mode file reads it; as grep does
+    without a pattern, or when none of ours fits."""
+    if pattern is None:
+        return GREP_LINE
+    import regex  # only for a mode that has one
+
+    compiled = regex.compile(pattern, regex.MULTILINE)
+    for line in _LINES:
+        match = compiled.search(line.format(**_EXAMPLE))
+        if match and match["path"] == _EXAMPLE["path"] and _reads_line(match.groupdict()):
+            return line
+    return GREP_LINE
+
+
+def _reads_line(groups: Mapping[str, str | None]) -> bool:
+    return groups.get("line", str(_EXAMPLE["first"])) == str(_EXAMPLE["first"])
+
+
+def _parse_keys(json_path: str | None) -> tuple[tuple[str, ...], str]:
+    """Return the keys that lead to the passages, and the key of a passage's path."""
+    match = _JSON_PATH.fullmatch(json_path or "")
+    if match is None:
+        return (), "path"
+    return tuple(match["keys"].split(".")[1:]), match["path"] or "path"

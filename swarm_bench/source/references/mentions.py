@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from swarm_bench.source.references.marking import MARKS, has_mark
-from swarm_bench.source.references.meanings import can_be_file, meaning_of
+from swarm_bench.source.references.meanings import Spelling, can_be_file, meaning_of
 from swarm_bench.source.references.snapshot import Snapshot
-from swarm_bench.source.references.spelling import Spelling
 
 STOPS = r"\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」【】†"
 """What no name has but one that is marked, as a class of a pattern has it."""

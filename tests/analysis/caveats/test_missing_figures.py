@@ -12,8 +12,8 @@ from swarm_bench.analysis.caveats.missing_figures import (
 )
 from swarm_bench.analysis.caveats.no_verdict import find_caveats
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.benchmarks.swarm.metrics.answers import is_right
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.metrics.correctness import is_right
 from swarm_bench.core.ports import Missing
 from swarm_bench.source.key_measures import compute_measures
 from tests.builders.keyed import TASKS

@@ -21,7 +21,7 @@ from swarm_bench.analysis.planning.spending import describe_expected, explain_to
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import Verdict, is_too_few
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
+from swarm_bench.benchmarks.swarm.run_plan import deal_blocks
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Experiment, Setting, Task
 from swarm_bench.core.session.prices import Price

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.planning.spending import SetUp, describe_set_up, measure_set_up
-from swarm_bench.benchmarks.swarm.plan.blocks import deal_blocks
+from swarm_bench.benchmarks.swarm.run_plan import deal_blocks
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.treatment.mode_parts import Preparation
 from tests.builders.experiments import experiment

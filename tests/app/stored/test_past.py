@@ -10,7 +10,7 @@ import pytest
 
 from swarm_bench.app.stored.past import PastSession, find_shared_address, read_past_sessions
 from swarm_bench.app.stored.reporting import report
-from swarm_bench.benchmarks.swarm.series_folder import find_newest_session
+from swarm_bench.benchmarks.swarm.folder import find_newest_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import COMPARE
 from tests.builders.contradicted import store_contradicted

@@ -9,8 +9,7 @@ from hypothesis.strategies import integers, sampled_from
 from pydantic import ValidationError
 
 from swarm_bench.benchmarks.apps import Apps, Task
-from swarm_bench.benchmarks.cases.outputs import is_same_output
-from swarm_bench.benchmarks.cases.problems import Judging, Problem, run_tests
+from swarm_bench.benchmarks.cases.problems import Judging, Problem, is_same_output, run_tests
 from swarm_bench.benchmarks.cases.role import RowCase
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.code_to_text.benchmark import CodeToText, Function
-from swarm_bench.benchmarks.code_to_text.prompts import Language
+from swarm_bench.benchmarks.code_to_text.benchmark import CodeToText, Function, Language
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion

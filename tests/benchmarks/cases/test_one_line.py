@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.one_line.benchmark import OneLine
+from swarm_bench.benchmarks.one_line.benchmark import MARK, OneLine
 from swarm_bench.benchmarks.one_line.conala import Conala
 from swarm_bench.benchmarks.one_line.concode import Concode
-from swarm_bench.benchmarks.one_line.shots import MARK
 from swarm_bench.benchmarks.one_line.spider import Spider
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.outcome import Usage

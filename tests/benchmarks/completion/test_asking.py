@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.benchmarks.completion.asking import (
+from swarm_bench.benchmarks.completion.holes import (
     CLOSE,
     OPEN,
     Family,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.completion.chunks import split_chunks
+from swarm_bench.benchmarks.completion.benchmark import split_chunks
 from swarm_bench.benchmarks.completion.holes import PARTS, Hole, Part, Sampler
 from tests.benchmarks.completion.data_files import contracts
 

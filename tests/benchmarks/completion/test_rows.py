@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.completion.rows import LARGEST, Code, choose_rows
+from swarm_bench.benchmarks.completion.rows import LARGEST, Code, choose_rows, indel
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.validation import describe_problem
 from swarm_bench.datasets.rows import read_rows
+from tests.scoring.texts.golden_values import TOLERANCE, golden_values
 
 TEXT = "contract A {\n    uint256 public x;\n}\n"
 FILE = {"path": "a.sol", "content": TEXT}
@@ -136,3 +139,22 @@ def test_rows_that_do_not_fit_together_are_refused_with_their_places(
 def test_holes_of_one_file_are_several_rows() -> None:
     hole = Code.model_validate({"path": "a", **HOLE})
     assert len(choose_rows([hole, hole], None).holes) == 2
+
+
+@pytest.mark.parametrize("pair", golden_values("fim_scores"))
+def test_similarity_of_a_hole(pair: dict[str, Any]) -> None:
+    similarity = indel(pair["scored_guess"], pair["scored_middle"])
+    assert similarity == pytest.approx(pair["indel"], abs=TOLERANCE)
+
+
+def test_two_empty_texts_are_equal_and_blanks_count() -> None:
+    assert indel("", "") == 1.0
+    assert indel("", "a") == 0.0
+    assert indel("foo(bar)", "foo( bar )") == pytest.approx(0.8889, abs=1e-4)
+
+
+@given(guess=st.text(), truth=st.text())
+def test_it_is_symmetric_and_a_share(guess: str, truth: str) -> None:
+    assert 0 <= indel(guess, truth) <= 1
+    assert indel(guess, truth) == indel(truth, guess)
+    assert indel(truth, truth) == 1.0

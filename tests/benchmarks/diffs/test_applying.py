@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.diffs.applying import ApplyResult, apply
-from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
+from swarm_bench.benchmarks.diffs.applying import ApplyResult, apply, find_diff, read_diff
 from swarm_bench.environments.unconfined import Unconfined
 
 pytestmark = pytest.mark.anyio

@@ -6,10 +6,9 @@ from collections import Counter
 
 import pytest
 
-from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
-from swarm_bench.benchmarks.diffs.reading import read_diff
+from swarm_bench.benchmarks.diffs.applying import read_diff
+from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff, run_unit_tests
 from swarm_bench.benchmarks.diffs.rows import JAVASCRIPT, PYTHON, Edit
-from swarm_bench.benchmarks.diffs.testing import run_unit_tests
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.environments.local import Local

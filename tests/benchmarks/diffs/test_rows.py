@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.diffs.applying import apply
+from swarm_bench.benchmarks.diffs.applying import apply, find_diff, read_diff
 from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
-from swarm_bench.benchmarks.diffs.reading import find_diff, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
 from swarm_bench.environments.unconfined import Unconfined
 

@@ -8,10 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.cases.requests import make_stored_request
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.labels.benchmark import Labels
-from swarm_bench.benchmarks.labels.metrics import CORRECT, COUNTS, NO_LABEL, make_confusion_counts
+from swarm_bench.benchmarks.cases.running import make_stored_request
+from swarm_bench.benchmarks.labels.benchmark import (
+    CORRECT,
+    COUNTS,
+    NO_LABEL,
+    Labels,
+    make_confusion_counts,
+)
 from swarm_bench.benchmarks.labels.tasks import NO, TASKS, YES, Name
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion

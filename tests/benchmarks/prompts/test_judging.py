@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from swarm_bench.benchmarks.prompts.judging import ask_opinion, frame
-from swarm_bench.benchmarks.prompts.rows import Checks
+from swarm_bench.benchmarks.prompts.common import Checks, ask_opinion, frame
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion
 

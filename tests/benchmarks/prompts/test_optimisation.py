@@ -8,15 +8,23 @@ import pytest
 
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.prompts.common import CHECKS, QUALITY, Prompted
+from swarm_bench.benchmarks.prompts.common import (
+    CHECKS,
+    QUALITY,
+    Checks,
+    Prompted,
+    Task,
+    TaskWithTests,
+)
 from swarm_bench.benchmarks.prompts.evaluation import PromptEvaluation
 from swarm_bench.benchmarks.prompts.optimisation import (
+    HELD_OUT,
+    SUGGESTION,
+    TRAINING,
     PromptOptimisation,
     drop_fence,
     shorten_prompt,
 )
-from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION, TRAINING
-from swarm_bench.benchmarks.prompts.rows import Checks, Task, TaskWithTests
 from swarm_bench.core.errors import ModelFailed, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion

@@ -1,6 +1,6 @@
 """The checks of rows of prompts."""
 
-from swarm_bench.benchmarks.prompts.rows import Checks
+from swarm_bench.benchmarks.prompts.common import Checks
 
 
 def test_an_answer_that_a_pattern_takes_too_long_for_is_not_matched() -> None:

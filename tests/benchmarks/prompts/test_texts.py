@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.prompts.texts import PromptText, fill_prompts, join_system, read_texts
+from swarm_bench.benchmarks.prompts.evaluation import (
+    PromptText,
+    fill_prompts,
+    join_system,
+    read_texts,
+)
 from swarm_bench.core.errors import ConfigError
 from tests.builders.golden import Sentences
 

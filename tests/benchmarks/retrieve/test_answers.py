@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.retrieve.answers import (
     join_replies,
     merge_rankings,
 )
-from swarm_bench.benchmarks.retrieve.calls import recognise_arguments
+from swarm_bench.benchmarks.retrieve.running import recognise_arguments
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.core.session.tasks import AnswerKey, Task, relevant_files

@@ -16,7 +16,7 @@ import yaml
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure.finder import Exposed, Finder
-from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.datasets.suites import TaskFile, write_suite
 
 LONG = (
     'Which file says how often "charge()" is tried again,\n'

@@ -13,9 +13,8 @@ import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure import looking_through
-from swarm_bench.datasets.exposure.archives import unpack
 from swarm_bench.datasets.exposure.finder import Finder
-from swarm_bench.datasets.exposure.looking_through import KeySearch, find_link, look_through
+from swarm_bench.datasets.exposure.looking_through import KeySearch, find_link, look_through, unpack
 from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs, read_blobs
 from tests.builders.repositories import commit, git, start
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from swarm_bench.environments.hiding import Hiding, find_shipped
+from swarm_bench.environments.local import Hiding, find_shipped
 from tests.e2e.programs.conftest import MakeProgram, namespace
 from tests.e2e.test_models import CODE, OUT, records, stored
 

@@ -11,7 +11,7 @@ import pytest
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.programs.placebo.__main__ import Answers
-from swarm_bench.retrieval.placebo.forms import make_placebo_tool
+from swarm_bench.retrieval.placebo.drawing import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import (
     NAME,
     VERSION,

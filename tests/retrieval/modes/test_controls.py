@@ -5,7 +5,7 @@ import pytest
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import MODE_NAME, Mode
-from swarm_bench.retrieval.modes.controls import WITHOUT_TOOLS, add_controls
+from swarm_bench.retrieval.placebo.arm import WITHOUT_TOOLS, add_controls
 
 BASELINE = Mode(name="baseline", source="/m/baseline.json")
 

@@ -1,6 +1,6 @@
 """What of an experiment may be stored."""
 
-from swarm_bench.benchmarks.swarm.recordings.recorder import make_shareable
+from swarm_bench.benchmarks.swarm.recordings import make_shareable
 from swarm_bench.core.session.experiment import Mode, Preparation, Setting
 from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.experiments import experiment

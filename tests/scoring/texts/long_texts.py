@@ -4,10 +4,10 @@ import json
 import random
 import sys
 
+from swarm_bench.benchmarks.code_to_text.benchmark import detokenize
+from swarm_bench.benchmarks.completion.rows import indel
 from swarm_bench.scoring.texts.bleu import bleu_counts, corpus_bleu, docstring_bleu, sentence_bleu
 from swarm_bench.scoring.texts.code_bleu import code_bleu
-from swarm_bench.scoring.texts.indel import indel
-from swarm_bench.scoring.texts.moses import detokenize
 from tests.memory import peak
 
 MB = 10**6

@@ -1,4 +1,5 @@
-"""The metrics of how agents end, and of the turns and calls that they take."""
+"""The metrics of how agents end, of the turns, calls, time and memory that they take, and of what
+the programs asked of the rehearsal server."""
 
 from swarm_bench.analysis.aggregates import read_field, sum_over_tools
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
@@ -105,5 +106,160 @@ EFFORT = (
         read=lambda trial: trial.status is Status.COMPLETED,
         relative=False,
         of_failed=True,
+    ),
+)
+
+_TABLE = "Rehearsal"
+
+REHEARSAL = (
+    Metric(
+        key="rehearsal_requests",
+        title="Model requests/agent",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Answers that the agent asked the server for.",
+        read=read_field("rehearsal_requests"),
+        row=Row(
+            table=_TABLE,
+            how=How.MEAN,
+            definition="Mean number of answers that an agent asked the server for, those of "
+            "sub-agents and titles included (rehearsal_requests).",
+        ),
+        rehearsal_only=True,
+    ),
+    Metric(
+        key="rehearsal_request_tokens",
+        title="First request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The first request that offered tools.",
+        read=read_field("rehearsal_request_tokens"),
+        row=Row(
+            table=_TABLE,
+            how=How.WHOLE_MEAN,
+            definition="Mean size of an agent's first request that offered tools: system prompt, "
+            "tools and task (rehearsal_request_tokens).",
+        ),
+        rehearsal_only=True,
+    ),
+    Metric(
+        key="rehearsal_tool_tokens",
+        title="Tools, in every request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The descriptions of all tools that were offered.",
+        read=read_field("rehearsal_tool_tokens"),
+        row=Row(
+            table=_TABLE,
+            how=How.WHOLE_MEAN,
+            definition="Mean size of the descriptions of all tools that were offered "
+            "(rehearsal_tool_tokens).",
+        ),
+        rehearsal_only=True,
+    ),
+    Metric(
+        key="rehearsal_mcp_tokens",
+        title="The mode's MCP tools, in every request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The descriptions of the tools of the mode's MCP servers.",
+        read=read_field("rehearsal_mcp_tokens"),
+        row=Row(
+            table=_TABLE,
+            how=How.WHOLE_MEAN,
+            definition="Of them, those of the mode's MCP servers (rehearsal_mcp_tokens).",
+        ),
+        rehearsal_only=True,
+        tool_only=True,
+    ),
+    Metric(
+        key="rehearsal_faults",
+        title="Faults played",
+        unit="requests",
+        style=Style.WHOLE,
+        definition="Requests to the server that were answered with a fault.",
+        read=read_field("rehearsal_faults"),
+        row=Row(
+            table=_TABLE,
+            how=How.TOTAL,
+            definition="Requests that were answered with a fault, summed over the agents "
+            "(rehearsal_faults).",
+        ),
+        rehearsal_only=True,
+    ),
+)
+
+SPENDING = "Time, tokens and cost"
+
+TIMES = (
+    Metric(
+        key="duration_s",
+        title="Agent's own time",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="duration_ms in seconds.",
+        better=Better.LOWER,
+        read=read_field("duration_s"),
+        row=Row(
+            table=SPENDING,
+            how=How.LARGEST,
+            title="Max agent time",
+            definition="The slowest agent, by the agents' own clocks (duration_s).",
+        ),
+        column=Column(title="Duration"),
+        page="Duration",
+    ),
+    Metric(
+        key="wall_seconds",
+        title="Wall time",
+        phrase="took {}",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="From the start of the agent's own process to its end, by our clock.",
+        better=Better.LOWER,
+        read=read_field("wall_seconds"),
+        row=Row(
+            table=SPENDING,
+            how=How.LARGEST,
+            title="Max wall time",
+            definition="The slowest agent by our clock, from the start of its process to the end "
+            "of the last process it left (wall_seconds).",
+        ),
+    ),
+    Metric(
+        key="api_seconds",
+        title="Time waiting for the model",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="Time the agent waited for its model, as it measures it.",
+        better=Better.LOWER,
+        read=read_field("api_seconds"),
+    ),
+    Metric(
+        key="tool_seconds",
+        title="Time in tools",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="tool_seconds, summed over the tools.",
+        better=Better.LOWER,
+        read=sum_over_tools("tool_seconds"),
+    ),
+    Metric(
+        key="cpu_seconds",
+        title="CPU time",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="Sampled over the process tree; short processes can be missing.",
+        better=Better.LOWER,
+        read=read_field("cpu_seconds"),
+    ),
+    Metric(
+        key="peak_memory_bytes",
+        title="Peak memory",
+        unit="bytes",
+        style=Style.WHOLE,
+        definition="Largest sampled sum over the process tree.",
+        better=Better.LOWER,
+        read=read_field("peak_memory_bytes"),
     ),
 )

@@ -1,7 +1,7 @@
 """The metrics of tokens and cost, and of what interrupts their spending."""
 
 from swarm_bench.analysis.aggregates import read_field, sum_by_name
-from swarm_bench.benchmarks.swarm.metrics.times import SPENDING
+from swarm_bench.benchmarks.swarm.metrics.effort import SPENDING
 from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause

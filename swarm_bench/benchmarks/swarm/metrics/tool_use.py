@@ -1,6 +1,9 @@
-"""The metrics of what the retrieval tool was asked."""
+"""The metrics of the retrieval tool: what it was asked, what it showed of the key's files, its
+calls by tool, the overhead of its mode, and what only a sweep over sizes of swarms shows. Sections
+and the sweep compute the last three, by key."""
 
 from swarm_bench.analysis.aggregates import read_counter, read_field, sum_by_name
+from swarm_bench.benchmarks.swarm.metrics.answers import read_score
 from swarm_bench.core.metric import Better, How, Metric, Row, Style
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.retrieval.probes.feedback import FeedbackProbe
@@ -124,5 +127,224 @@ TOOL_USE = (
             "part of their time (index_seconds).",
         ),
         tool_only=True,
+    ),
+)
+
+TOOLS = (
+    Metric(
+        key="calls",
+        title="Calls per trial",
+        unit="calls",
+        style=Style.WHOLE,
+        definition="Median over the trials, 0 for one that made none (tool_calls).",
+    ),
+    Metric(
+        key="failed",
+        title="Failed calls",
+        unit="calls",
+        style=Style.WHOLE,
+        definition="Calls that came back with an error, summed over the trials (tool_failures).",
+    ),
+    Metric(
+        key="empty",
+        title="Empty answers",
+        unit="answers",
+        style=Style.WHOLE,
+        definition="Answers without an error that have nothing in them, summed over the trials "
+        "(tool_answers).",
+    ),
+    Metric(
+        key="error_texts",
+        title="Error texts",
+        unit="answers",
+        style=Style.WHOLE,
+        definition="Answers that are error texts and do not say so otherwise, summed over the "
+        "trials (tool_answers).",
+    ),
+    Metric(
+        key="seconds_per_call",
+        title="Time per call",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="Time in which a call was open, from the call to its result, divided by the "
+        "calls of all trials (tool_seconds): two calls of half a second made together "
+        "count as a quarter each.",
+    ),
+    Metric(
+        key="seconds",
+        title="Time per trial",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="Time in which a call of the tool was open, the median over the trials.",
+    ),
+    Metric(
+        key="tokens",
+        title="Tokens returned per trial",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="What the results put before the model, counted by us, the median over the "
+        "trials (tool_result_tokens).",
+    ),
+)
+OVERHEAD = (
+    Metric(
+        key="tools",
+        title="Tools",
+        unit="tools",
+        style=Style.WHOLE,
+        definition="Tools of all servers of the mode.",
+    ),
+    Metric(
+        key="tool_tokens",
+        title="Tool descriptions",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="Names, descriptions and schemas of these tools, counted by us (tool_tokens).",
+    ),
+    Metric(
+        key="server_instruction_tokens",
+        title="Server instructions",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="What the servers tell a model about themselves, counted by us.",
+    ),
+    Metric(
+        key="mode_instruction_tokens",
+        title="Mode's instructions",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="What stands before every task, counted by us.",
+    ),
+    Metric(
+        key="prompt_tokens",
+        title="First request",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="All input of the one request that an empty task makes, as the agent "
+        "reports it.",
+    ),
+    Metric(
+        key="prompt_difference",
+        title="More than the reference",
+        unit="tokens",
+        style=Style.WHOLE,
+        definition="The first request without that of the reference.",
+    ),
+    Metric(
+        key="prompt_cost",
+        title="Its cost",
+        unit="US dollars",
+        style=Style.DOLLARS,
+        definition="Of the first request, as the agent reports it (prompt_cost); it is in no "
+        "other figure.",
+    ),
+    Metric(
+        key="server_seconds",
+        title="Server answered after",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="From its start until it had answered initialize and tools/list; of several "
+        "servers the slowest.",
+    ),
+)
+
+SWEEPING = (
+    Metric(
+        key="call_seconds",
+        title="Time per call",
+        unit="seconds",
+        style=Style.SECONDS,
+        definition="Of the mode's tools, from a call to its result; the median over trials.",
+        better=Better.LOWER,
+        tool_only=True,
+    ),
+    Metric(
+        key="failed_calls",
+        title="Failed calls",
+        unit="calls",
+        style=Style.WHOLE,
+        definition="Of the mode's tools, in all trials but contaminated ones.",
+        better=Better.LOWER,
+        tool_only=True,
+    ),
+    Metric(
+        key="unanswered",
+        title="Trials without an answer",
+        unit="trials",
+        style=Style.WHOLE,
+        definition="Trials that did not complete, for whatever reason.",
+        better=Better.LOWER,
+    ),
+    Metric(
+        key="hit_rate",
+        title="Query cache hits",
+        unit="percent",
+        style=Style.PERCENT,
+        definition="Of the queries that the service counted, those it answered from its cache.",
+        better=Better.HIGHER,
+        probe=ServiceMetricsProbe.name,
+    ),
+)
+
+SEEING = "What the agents saw"
+_SHARES = (
+    ("seen_recall", "Key's files seen", "Share of the key's files that a tool call showed."),
+    (
+        "retrieved_precision",
+        "Relevant part of what was seen",
+        "Share of the files that tool calls showed that are in the key.",
+    ),
+)
+_FIRST = (
+    ("seen_first_turn", "Turns to the first right file", "turns", Style.AVERAGE),
+    ("seen_first_call", "Tool calls to the first right file", "calls", Style.AVERAGE),
+    ("seen_first_seconds", "Time to the first right file", "seconds", Style.SECONDS),
+    ("seen_first_tokens", "Tokens to the first right file", "tokens", Style.WHOLE),
+)
+
+SEEING_METRICS = (
+    *(
+        Metric(
+            key=key,
+            title=title,
+            unit="0 to 1",
+            style=Style.FRACTION,
+            definition=f"{definition} The mean over tasks by their weight.",
+            better=Better.HIGHER,
+            read=read_score(key),
+            relative=False,
+            row=Row(table=SEEING, how=How.TASK_MEAN),
+            keyed="files",
+        )
+        for key, title, definition in _SHARES
+    ),
+    *(
+        Metric(
+            key=key,
+            title=title,
+            unit=unit,
+            style=style,
+            definition="Until a tool call had shown a file of the key; the median. A trial in "
+            f"which none did is counted as missing ({key}).",
+            better=Better.LOWER,
+            read=read_score(key),
+            relative=False,
+            row=Row(table=SEEING, how=How.MEDIAN),
+            keyed="files",
+        )
+        for key, title, unit, style in _FIRST
+    ),
+    Metric(
+        key="seen_not_named",
+        title="Seen but left out",
+        unit="files",
+        style=Style.AVERAGE,
+        definition="Files of the key that a tool call showed and the answer does not name: the "
+        "mean over tasks (seen_not_named).",
+        better=Better.LOWER,
+        read=read_score("seen_not_named"),
+        relative=False,
+        row=Row(table=SEEING, how=How.TASK_MEAN),
+        keyed="files",
     ),
 )

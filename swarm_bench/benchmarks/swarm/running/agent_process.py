@@ -1,23 +1,24 @@
-"""An agent's program: started for one trial, watched, stopped with its tree, and read."""
+"""An agent's program, whatever it is asked for: started for one trial, watched, stopped with its
+tree, and read, also in the files that it leaves in its home."""
 
-from collections.abc import Callable
+import json
+import os
+from asyncio import CancelledError
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
-from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.prompt import build_prompt
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.program_run import (
-    ProgramRun,
-    read_exit,
-    wrap_adapter_errors,
-    write_servers,
-)
+from swarm_bench.benchmarks.swarm.trial_records import read_outcome
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import (
     Activity,
@@ -27,9 +28,14 @@ from swarm_bench.core.outcome import (
     Outcome,
     StopReason,
 )
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.session.experiment import Experiment, Mode, Task
+from swarm_bench.core.status import Cause
+from swarm_bench.runtime.files import store_errors, writable
 from swarm_bench.runtime.homes import Home
-from swarm_bench.runtime.process import Command, ProcessResult
-from swarm_bench.runtime.sink import clean_value
+from swarm_bench.runtime.process import Command, ProcessResult, run
+from swarm_bench.runtime.sink import Output, clean_text, clean_value, replace_secrets
+from swarm_bench.runtime.untrusted import read_inside
 
 
 @dataclass(kw_only=True)
@@ -160,3 +166,124 @@ def _make_display(kit: Kit, trial: SwarmTrial) -> Callable[[Activity], None]:
         )
 
     return show
+
+
+class OutputWatcher:
+    """Reads one agent's lines. Keeps the turn budget when the agent's program has none."""
+
+    def __init__(
+        self, agent: Agent, turn_limit: int | None, show: Callable[[Activity], None]
+    ) -> None:
+        self._agent = agent
+        self._turn_limit = turn_limit
+        self._show = show
+        self._turns = 0
+
+    def read_line(self, line: bytes) -> StopReason | bool | None:
+        """Tell why the agent must be stopped after this line, if it must, or else whether its run
+        is over, if the line says so."""
+        with wrap_adapter_errors():
+            activity = self._agent.activity(line)
+        if activity is None:
+            return None
+        self._show(activity)
+        self._turns += activity.turns
+        over = self._turn_limit is not None and self._turns >= self._turn_limit
+        return "turn-limit" if over else activity.over
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramRun:
+    """One run of an agent's program."""
+
+    agent: Agent
+    launch: Launch
+    command: Command
+    limit: int
+    """Bytes of what it may print."""
+    make_exit: Callable[[int | None, StopReason | None], AgentExit]
+    """Makes what is read of the exit code, and of why it was stopped."""
+    reader_limiter: anyio.CapacityLimiter
+    """How many threads read at a time: the loop must go on."""
+    show: Callable[[Activity], None] = lambda activity: None
+
+    async def run_to_end(self, timeout: float) -> ProcessResult:
+        """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be
+        started."""
+        exit = self.make_exit(None, "answered")
+        output = Output(
+            stdout=exit.stdout,
+            stderr=exit.stderr,
+            limit=self.limit,
+            on_line=OutputWatcher(self.agent, self.launch.turn_limit, self.show).read_line,
+            secrets=exit.secrets,
+            settled=self._is_over,
+        )
+        return await run(self.command, output=output, timeout=timeout)
+
+    async def read(self, result: ProcessResult) -> Outcome:
+        """Read what it left, in a thread: what a hostile agent printed takes its time."""
+        read = partial(read_exit, self.agent, self.make_exit(result.returncode, result.stopped))
+        return await anyio.to_thread.run_sync(read, limiter=self.reader_limiter)
+
+    async def _is_over(self) -> bool:
+        """Tell whether what it printed so far has its final result in it."""
+        outcome = await self.read(ProcessResult(returncode=None, stopped="answered"))
+        return outcome.payload is not None and outcome.cause is not Cause.UNREADABLE_OUTPUT
+
+
+@contextmanager
+def wrap_adapter_errors() -> Iterator[None]:
+    """Turn what would end the session, or pass for its interruption, into an error of the adapter
+    that is called in the block."""
+    try:
+        yield
+    except (SystemExit, CancelledError) as error:
+        raise RuntimeError(f"the adapter raised {error!r}") from error
+
+
+def read_exit(agent: Agent, exit: AgentExit) -> Outcome:
+    """Read what a program left. To be called in a thread."""
+    with wrap_adapter_errors():
+        return read_outcome(agent, exit)
+
+
+def write_servers(config: Path, servers: dict[str, Any]) -> None:
+    """Write the MCP servers of an agent."""
+    content = json.dumps({"mcpServers": servers}, indent=2).encode("utf-8", "replace")
+    with store_errors(config), writable(config, "wb") as file:
+        file.write(content)  # it goes with the home: nothing waits for the disk
+
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of all files that an agent wrote for its adapter; the rest is cut off."""
+MOST_FILES = 100
+
+
+def read_home_files(
+    home: Path, launch: Launch | None, secrets: Collection[str]
+) -> dict[str, bytes]:
+    """Read the files that a program left for its adapter, without secrets. One with a secret in its
+    name is omitted."""
+    contents, room = dict[str, bytes](), MOST_BYTES
+    for inner in islice(_find_files(home, launch.leaves if launch else ()), MOST_FILES):
+        data = read_inside(home, inner, room)
+        if data is not None and clean_text(inner, secrets) == inner:
+            contents[inner] = replace_secrets(data, secrets)[:room]
+            room -= len(contents[inner])
+    return contents
+
+
+def _find_files(home: Path, leaves: Iterable[str]) -> Iterator[str]:
+    """Yield the files below the home that are named by their path, or by a pattern."""
+    for name in dict.fromkeys(leaves):
+        if os.path.lexists(home / name):
+            yield name
+        else:
+            yield from sorted(str(path.relative_to(home)) for path in home.glob(name))
+
+
+def build_prompt(experiment: Experiment, mode: Mode, task: Task) -> str:
+    """Join the mode's instructions, the task, and what the answer should look like."""
+    parts = (mode.instructions, task.prompt, experiment.answer_format)
+    return "\n\n".join(part for part in parts if part)

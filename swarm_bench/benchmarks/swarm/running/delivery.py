@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
 from swarm_bench.core.session.records import Measurements, Rehearsed, SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead

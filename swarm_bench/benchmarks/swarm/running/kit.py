@@ -18,8 +18,7 @@ from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.retrieval.modes.secrets import find_secrets
 from swarm_bench.retrieval.probes.registered import SHIPPED
-from swarm_bench.retrieval.reach.answers import AnswerLocations
-from swarm_bench.retrieval.reach.outside import ForeignTools
+from swarm_bench.retrieval.reach.outside import AnswerLocations, ForeignTools
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.homes import TEMPORARY, Home, add_home_variables

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import list_commits
+from swarm_bench.benchmarks.swarm.run_plan import list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.config.text_file import placeholders
 from swarm_bench.core.errors import UsageError

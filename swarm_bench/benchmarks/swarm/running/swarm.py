@@ -1,4 +1,5 @@
-"""One swarm: a workspace, its services, N agents at once, the counters before and after."""
+"""One swarm: a workspace, its services, N agents at once, the counters before and after. While its
+trials run, each of them counts with what it may cost."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Deliver,
     Delivery,
@@ -17,22 +18,25 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     SwarmJob,
     SwarmResult,
 )
-from swarm_bench.benchmarks.swarm.running.empty_prompt import measure_empty_prompt
-from swarm_bench.benchmarks.swarm.running.groundwork import SwarmState, WorkspacePreparation
+from swarm_bench.benchmarks.swarm.running.groundwork import (
+    SwarmState,
+    WorkspacePreparation,
+    measure_empty_prompt,
+)
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.purse import SwarmBudget
 from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
+from swarm_bench.benchmarks.swarm.trial_records import settle_outcome
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, StepStarted, WarningRaised
 from swarm_bench.core.ports import ProbeContext
-from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.retrieval.canopy.index_watch import IndexWatch
-from swarm_bench.retrieval.canopy.service import Service
+from swarm_bench.engine.budget import Budget
+from swarm_bench.retrieval.canopy.service import IndexWatch, Service
 from swarm_bench.retrieval.opened_mode import OpenedMode
-from swarm_bench.retrieval.probes.readings import FAILED, Reading, compute_figures, read_probe
+from swarm_bench.retrieval.probes.registered import FAILED, Reading, compute_figures, read_probe
 from swarm_bench.retrieval.reach.outside import ForeignTools
 from swarm_bench.retrieval.reach.reach import collect_foreign_tools
 from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
@@ -324,3 +328,38 @@ async def read_counters(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str
                 reading = FAILED if answer.problem else answer.reading
                 readings[name] = clean_value(reading, kit.secrets)
     return readings
+
+
+class SwarmBudget:
+    """Sets aside what the trials of a swarm may cost, and pays what they did cost. Without a
+    budget, all of them may start."""
+
+    def __init__(self, experiment: Experiment, mode: str, budget: Budget | None) -> None:
+        self._experiment = experiment
+        self._mode = mode
+        self._budget = budget and budget.copy()
+        self._running = set[str]()
+        """Ids of trials."""
+        self._blind = False
+        """Whether a trial gave an answer and no cost, before any other gave one."""
+
+    def reserve(self, trial: str) -> bool:
+        """Set aside what the trial may cost; false when it could exceed the budget, so that it must
+        not start."""
+        if self._budget is None:
+            return True
+        if self._blind or not self._budget.covers(self._mode, len(self._running)):
+            return False
+        self._running.add(trial)
+        return True
+
+    def settle(self, execution: Execution) -> None:
+        """Pay for a trial that has ended. One without a cost is taken for the dearest so far."""
+        if self._budget is None or execution.trial.id not in self._running:
+            return
+        self._running.remove(execution.trial.id)
+        cost = settle_outcome(self._experiment, execution.outcome).cost
+        dearest = self._budget.dearest.get(self._mode)
+        if cost is None and dearest is None:
+            self._blind |= execution.outcome.cause is Cause.FINISHED
+        self._budget.add_trial(self._mode, cost, dearest or 0.0)

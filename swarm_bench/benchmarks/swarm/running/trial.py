@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.records.making import read_rehearsal_figures
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.agent_process import (
     AgentProcess,
     make_agent_process,
     read_agent,
+    read_home_files,
     run_agent,
 )
 from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, ProcessEnd
-from swarm_bench.benchmarks.swarm.running.home_files import read_home_files
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.trial_records import read_rehearsal_figures
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome, StopReason

@@ -1,4 +1,4 @@
-"""A metric is declared in one place, and whatever shows it names its key."""
+"""Metrics of packages that cannot be told apart."""
 
 import ast
 from pathlib import Path
@@ -6,11 +6,30 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS, load_metrics
 from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
 from swarm_bench.reports.reference import metric_table
+from tests.builders.golden import Sentences
+from tests.builders.packages import install
 from tests.builders.reports import render, render_page
 from tests.builders.sessions import make_session, make_trial
+
+
+def test_without_packages_there_are_those_of_the_benchmark() -> None:
+    assert load_metrics() == METRICS
+
+
+def test_two_packages_with_one_name_are_omitted_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Sentences
+) -> None:
+    for module in ("ours", "theirs"):
+        install(module, "", f"[swarm_bench.metrics]\ntone = {module}:TONE", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    metrics = load_metrics()
+    assert metrics.all == METRICS.all
+    (sentence,) = metrics.omitted
+    golden(sentence.partition("(")[0], sentence.partition(")")[2])
+
 
 SOURCE = Path(__file__).parents[4] / "swarm_bench"
 SUBAGENTS = Metric(
@@ -80,12 +99,12 @@ def test_metrics_are_declared_in_their_folder_only() -> None:
     # Benchmarks of their own.
     assert elsewhere == {
         Path("testing/toy.py"),
-        Path("benchmarks/retrieve/metrics.py"),
-        Path("benchmarks/cases/common.py"),
+        Path("benchmarks/retrieve/benchmark.py"),
+        Path("benchmarks/cases/passing.py"),
         Path("benchmarks/cases/passing.py"),
         Path("benchmarks/code_to_text/benchmark.py"),
-        Path("benchmarks/completion/measures.py"),
-        Path("benchmarks/labels/metrics.py"),
+        Path("benchmarks/completion/rows.py"),
+        Path("benchmarks/labels/benchmark.py"),
         Path("benchmarks/one_line/benchmark.py"),
         Path("benchmarks/prompts/evaluation.py"),
     }

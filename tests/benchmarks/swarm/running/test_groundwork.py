@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.run_plan import Swarm
 from swarm_bench.benchmarks.swarm.running.groundwork import SwarmState, WorkspacePreparation
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.session.designs import COMPARE

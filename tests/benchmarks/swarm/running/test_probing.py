@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.swarm.running.swarm import read_counters
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.events import Event, WarningRaised
 from swarm_bench.core.ports import ProbeContext
-from swarm_bench.retrieval.probes import readings
+from swarm_bench.retrieval.probes import registered
 from swarm_bench.retrieval.probes.registered import load
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from tests.builders.golden import Sentences
@@ -50,12 +50,12 @@ async def test_keys_are_taken_out_and_whatever_does_not_answer_is_missing(
         kit_for(Scripted(), tmp_path, emit=events.append),
         probes={"endless": Endless(), "leaving": Leaving(), "repeating": Repeating()},
     )
-    monkeypatch.setattr(readings, "READING_SECONDS", 0.1)
+    monkeypatch.setattr("swarm_bench.retrieval.probes.registered.READING_SECONDS", 0.1)
     context = ProbeContext(workspace=tmp_path, service_url="http://127.0.0.1:1", key=None)
 
     read = await read_counters(kit, kit.experiment.mode("baseline"), context)
 
-    assert (read["endless"], read["leaving"]) == (readings.FAILED, readings.FAILED)
+    assert (read["endless"], read["leaving"]) == (registered.FAILED, registered.FAILED)
     golden(*(event.message for event in events if isinstance(event, WarningRaised)))
     assert len(events) == 2
     assert read["repeating"] == {
