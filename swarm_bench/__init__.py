@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load` when somebody asks for it: the package itself stays quick to import."""
+    """Import `load` on its first use: the package itself stays quick to import."""
     if name == "load":
         from swarm_bench.app.exporting import load
 

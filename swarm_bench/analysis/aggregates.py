@@ -198,7 +198,7 @@ def read_finite(value: object) -> float | None:
 
 Numbers = tuple[float, ...]
 _MIDDLE = 0.5
-"""Of shares."""
+"""Middle of the range of shares."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +206,7 @@ class RecordCounts:
     """What the records of a session count for one metric."""
 
     by_trial: Mapping[str, Numbers]
-    """By the id of a trial; one that does not tell is not in it."""
+    """Counts by the id of a trial; without the trials that have none."""
     failures: Sequence[tuple[CaseRecord, str]]
     """Trials whose counts cannot be used, each with a clause that says why."""
 
@@ -240,7 +240,7 @@ def count_records(metric: Metric, records: Iterable[CaseRecord]) -> RecordCounts
 
 def pool(metric: Metric, runs: Collection[Mapping[str, Numbers]]) -> dict[str, list[float]]:
     """Return a value for each case, whose mean over cases is the figure: of several runs the mean
-    of theirs. `runs` have the counts by case. Empty where no run has a figure."""
+    of their values. `runs` have the counts by case. Empty where no run has a figure."""
     runs_values = [
         values for counts in runs if counts and (values := _compute_pseudo_values(metric, counts))
     ]

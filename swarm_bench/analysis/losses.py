@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from swarm_bench.analysis.wording import join, quantify
 
 _LEAST_DIFFERENCE = 0.1
-"""By how much the shares of two arms have to differ: what is lost beyond that could make up a
+"""Least difference between the shares of two arms: what is lost beyond that could make up a
 difference of the same size."""
 _FEWEST = 2
 """Trials of an arm; a single one is an accident."""
 Part = tuple[int, int]
-"""How many trials, and of how many."""
+"""Number of trials, and the number that they are a part of."""
 
 
 def differ(share: Part, other_share: Part) -> bool:

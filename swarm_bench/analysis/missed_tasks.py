@@ -1,4 +1,4 @@
-"""Which tasks one arm missed and another one found."""
+"""Tasks that one arm missed and another one found."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""Which trials of a mode were connected to its tool, and which used it."""
+"""Trials of a mode that were connected to its tool, and those that used it."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -27,7 +27,7 @@ class ModeTrials:
 
     @property
     def measured_trials(self) -> Trials:
-        """Those that the harness and the provider let run to their own end."""
+        """Return the trials that the harness and the provider let run to their own end."""
         return self.selection.get_arm(self.mode).measured_trials
 
     @property
@@ -102,7 +102,7 @@ class ModeTrials:
 
     @property
     def unanswered_calls(self) -> int:
-        """As far as transcripts can show them."""
+        """Return the number of calls without an answer, as far as transcripts can show them."""
         return self._sum_calls(trial.tool_unanswered for trial in self.counted_trials)
 
     def _sum_calls(self, calls: Iterable[Mapping[str, int] | None]) -> int:

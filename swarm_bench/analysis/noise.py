@@ -118,7 +118,7 @@ class _Arms:
     first: tuple[TrialRecord, ...]
     second: tuple[TrialRecord, ...]
     groups: Mapping[str, str]
-    """Of tasks that are not independent of each other."""
+    """Groups of tasks that are not independent of each other, by task."""
 
 
 def _compute_noise(metric: Metric, arms: _Arms, planned_size: tuple[float, int]) -> Noise:
@@ -211,7 +211,7 @@ class NoiseMeasurement:
 
     mode: str
     rows: Sequence[Noise]
-    """Without what fixed rules spent."""
+    """Rows of the measured noise, without what fixed rules spent."""
     tasks: Effect
     runs: int
     experiment: Experiment

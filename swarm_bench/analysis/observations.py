@@ -21,7 +21,8 @@ class Observation(NamedTuple):
     value: float | None
     """`None` when the trial does not tell."""
     number: int
-    """What tells trials of one arm, case and run apart: agents of a swarm can have one task."""
+    """Number that tells trials of one arm, case and run apart: agents of a swarm can have one
+    task."""
 
 
 Frame = list[Observation]

@@ -18,7 +18,7 @@ Trials = tuple[TrialRecord, ...]
 Block = tuple[int, int]
 """A run, and which of its blocks."""
 Weights = Mapping[str, float]
-"""Of tasks in means, by their ids."""
+"""Weights of tasks in means, by their ids."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Slice:
     mode: str
     run: int
     trials: Trials
-    """Those that count."""
+    """Trials that count."""
     absent: int
     """Trials that were planned and do not count, or have not been run."""
     swarms: tuple[SwarmRecord, ...]
@@ -83,7 +83,7 @@ class Arm:
 
     @cached_property
     def measured_trials(self) -> Trials:
-        """Those that the harness and the provider let run to their own end."""
+        """Return the trials that the harness and the provider let run to their own end."""
         return tuple(trial for trial in self.all if not is_inconclusive(trial))
 
     @cached_property
@@ -107,13 +107,13 @@ class Selection:
 
     data: SessionData
     metrics: Metrics = Metrics()
-    """Those of its benchmark; whoever only sorts needs none."""
+    """Metrics of its benchmark; selections that are only sorted need none."""
     memory: dict[Hashable, Any] = field(default_factory=dict)
-    """Of functions that are asked `once`."""
+    """Memory of functions decorated with `once`."""
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
-        """In the order of the experiment, then in that of their first record."""
+        """Return the modes in the order of the experiment, then in that of their first record."""
         recorded_modes = (trial.mode for trial in self.data.trials)
         return tuple(dict.fromkeys([*self.data.experiment.arms, *recorded_modes]))
 
@@ -150,7 +150,7 @@ class Selection:
 
     @cached_property
     def swarms(self) -> tuple[SwarmRecord, ...]:
-        """Without those whose trials have all been run again since."""
+        """Return the swarms without those whose trials have all been run again since."""
         # Attempts can share their number when agents were added to the swarm.
         unique = {(s.swarm, s.attempt, s.agents, s.started_at): s for s in self.data.swarms}
         return tuple(
@@ -181,7 +181,7 @@ class Selection:
 
     @cached_property
     def block_of_agent(self) -> Mapping[int, int]:
-        """By agent, which block of a run it is in."""
+        """Return the number of the block within a run, by agent."""
         blocks = self.data.experiment.agents_of_blocks
         return {agent: number for number, block in enumerate(blocks) for agent in block}
 
@@ -245,7 +245,7 @@ class Selection:
 
     @cached_property
     def weights(self) -> Weights:
-        """Those of all tasks, in means."""
+        """Return the weights of all tasks in means."""
         return {task.id: task.weight for task in self.data.experiment.tasks}
 
     def _count_per_run(self, mode: str) -> int:

@@ -42,7 +42,7 @@ Subject = TypeVar("Subject")
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Of sessions by size, the smallest first."""
+    """Verdicts of sessions by size, the smallest first."""
 
     selections: Mapping[int, Selection]
 
@@ -148,7 +148,7 @@ class _Part:
     servers: tuple[str, ...]
     slices: tuple[Slice, ...]
     weights: Weights
-    """Of the tasks, in means."""
+    """Weights of the tasks in means."""
 
 
 def _make_part(selection: Selection, mode: str) -> _Part:

@@ -65,7 +65,7 @@ def list_uncompared(mode_trials: ModeTrials) -> tuple[SwarmRecord, ...]:
 
 
 def is_lost(swarm: SwarmRecord, probe: str, counter_spec: Counters) -> bool:
-    """Tell whether the probe's counters are not there, or went down. A tool that nobody asked has
+    """Tell whether the probe's counters are missing, or went down. A tool that was never asked has
     no database."""
     if swarm.counters is None:
         return count_uses((swarm,), probe, counter_spec) is None
@@ -74,8 +74,8 @@ def is_lost(swarm: SwarmRecord, probe: str, counter_spec: Counters) -> bool:
 
 @once
 def collect_counters(selection: Selection) -> dict[str, Counters]:
-    """Return what each probe of the session counts, the most telling one first: a file that is not
-    there may be that of a tool that nobody asked."""
+    """Return what each probe of the session counts, the most telling one first: a missing file may
+    be that of a tool that was never asked."""
     experiment = selection.data.experiment
     of_modes = (name for mode in experiment.modes for name in mode.probes)
     names = {*SHIPPED, *of_modes, *experiment.counters}

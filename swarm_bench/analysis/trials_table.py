@@ -74,7 +74,7 @@ class _Judging:
     """The trials that are in the figure of the verdict, by their identity."""
     weights: Mapping[str, float]
     labels: Mapping[str, tuple[str | None, str | None]]
-    """By case, its tags and its part."""
+    """Tags and part of a case, by its id."""
 
     def list_entries(self, trial: RecordView) -> tuple[Entry, ...]:
         """Return those of a trial in the last columns of every benchmark."""
@@ -128,7 +128,7 @@ def make_case_table(session: CaseSession) -> TrialsTable:
 
 
 def _judge_swarms(selection: Selection) -> _Judging:
-    """Judge by what is found, or by success where nobody knows what is right."""
+    """Judge by what is found, or by success where the right answers are unknown."""
     metric = find_quality_metric(selection) or selection.metrics[SUCCESS]
     reference, *other_modes = selection.modes or ("",)
     over = {mode: set(pair_metric(selection, mode, metric).pairs.cases) for mode in other_modes}
@@ -305,8 +305,8 @@ class LoadedSession:
     columns: "DataFrame"
     """Name, unit and definition of each column of the trials."""
     experiment: dict[str, Any] | None
-    """What was resolved before the first trial, as it is stored; `None` for a folder that canopy's
-    script wrote."""
+    """Experiment as it was resolved before the first trial, in its stored form; `None` for a folder
+    that canopy's script wrote."""
 
     def __repr__(self) -> str:
         """Say how much there is, since a notebook shows a session by it."""

@@ -207,7 +207,7 @@ class _Plan:
     stored_verdicts: int
     """Verdicts that are there already."""
     same: int
-    """Pairs of equal texts, about which nobody is asked."""
+    """Pairs of equal texts, about which no judge is asked."""
     unread: int
     """Pairs of which an answer is not in the session's folder."""
 
@@ -256,7 +256,7 @@ class JudgeResult:
 
 
 def show_plan(request: JudgeRequest) -> str:
-    """Say what `judge` would ask. Asks nobody."""
+    """Say what `judge` would ask. Asks no model."""
     return _make_plan(open_session(request.folder).read_answers(), request).describe(request) + "\n"
 
 

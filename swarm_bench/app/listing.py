@@ -80,7 +80,7 @@ def _add_canopy(listing: Listing) -> Listing:
 FOLDER = "docs"
 _PAGE = ".md"
 _DESIGN = "design"
-"""Notes for whoever changes swarm-bench."""
+"""Notes for developers of swarm-bench."""
 _LONGEST = 160
 
 

@@ -1,5 +1,5 @@
-"""From a recording to an experiment: it is the recorded one, on any machine; and what cannot be
-recorded or replayed."""
+"""Conversion of a recording into an experiment: the recorded one, on any machine; and what cannot
+be recorded or replayed."""
 
 import os
 from collections.abc import Iterator

@@ -30,7 +30,7 @@ Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | Wron
 
 
 def shorten_summary(summary: RenderedDocument, width: int, *, colours: bool) -> str:
-    """Write what somebody at a terminal sees of a summary, in lines of so many columns."""
+    """Write what a terminal shows of a summary, in lines of so many columns."""
     from swarm_bench.reports.terminal import render_brief  # heavy
 
     return render_brief(summary.document, width, colours=colours)

@@ -34,7 +34,7 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 F = TypeVar("F", bound=Folder[Any, Any])
 R = TypeVar("R", bound=SessionResult)
 STOPS = get_args(Stop)
-"""What ends a session in order, before its end."""
+"""Reasons for which a session ends in order, before its end."""
 
 
 class Ready(ABC, Generic[F, R]):
@@ -185,8 +185,8 @@ async def _run(
 
 @contextmanager
 def manage_child_processes() -> Iterator[None]:
-    """Let this process start many others for the block; what is left of them ends with it. Raises
-    `HarnessError` when somebody else's code in it leaves by `SystemExit`, which is no success."""
+    """Let this process start many others for the block; those that remain end with it. Raises
+    `HarnessError` when foreign code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
     with cancelling(), run_guard(f"{OWNER}={this_owner()}"), _refuse_system_exit():
@@ -217,7 +217,7 @@ def summarise_on_failure(
 
 @contextmanager
 def _refuse_system_exit() -> Iterator[None]:
-    """Turn the `SystemExit` of somebody else's code into a `HarnessError`: it is no success."""
+    """Turn the `SystemExit` of foreign code into a `HarnessError`: it is no success."""
     try:
         yield
     except (SystemExit, BaseExceptionGroup) as error:

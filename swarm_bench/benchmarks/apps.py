@@ -23,7 +23,7 @@ _INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
 _READS_AND_PRINTS = re.compile(
     r"\A(?=.*\b(?:input|stdin|fileinput|open|read)\b)(?=.*\b(?:print|stdout|write|open)\b)", re.S
 )
-"""In a program that reads its standard input."""
+"""Pattern of a program that reads its standard input and prints."""
 _MOST_NAMED = 10
 """Rows in a sentence."""
 _FENCED = "Answer with the whole Python program in one code block.\n"

@@ -36,7 +36,7 @@ class Function(BaseModel):
     @field_validator("code")
     @classmethod
     def _is_python(cls, code: str) -> str:
-        """Refuse what nobody could run: the prompt has the names that it defines."""
+        """Refuse code that cannot be run: the prompt has the names that it defines."""
         if parse_python(code) is None:
             raise ValueError("is no Python")
         return code

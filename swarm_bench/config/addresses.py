@@ -5,7 +5,7 @@ import re
 from swarm_bench.config.secret_names import names_secret
 
 _LOGIN = re.compile(r"(?:(?<=://)|(?<=\w:/))(?P<login>[^/?#@\s\"'<>]+)@")
-"""Also behind one `/`, which is what a path makes of an address."""
+"""Login in an address, also behind one `/`, which is what a path makes of an address."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\s\"'<>]+")
 
 

@@ -19,11 +19,11 @@ class Option(NamedTuple):
     help: str
     metavar: str | None = None
     default: str | None = None
-    """What happens without the option, where its default value does not say that."""
+    """Behaviour without the option, where its default value does not say that."""
     several: bool = False
     """Whether more than one word may follow."""
     bare: str | None = None
-    """What the option means without a word; `None`: it needs one."""
+    """Meaning of the option without a word; `None`: it needs one."""
     retrieve: str | None = None
     """Its help in `retrieve`, where that is another."""
 
@@ -39,7 +39,7 @@ class Group(StrEnum):
 
 
 class Scope(NamedTuple):
-    """Where an option counts, and for how long. One without an `Option` is on no command line."""
+    """Scope and lifetime of an option. One without an `Option` is on no command line."""
 
     group: Group = Group.SESSION
     also: tuple[Literal["retrieve", "doctor", "demo"], ...] = ()
@@ -57,7 +57,7 @@ class Scope(NamedTuple):
     named: bool = False
     """Whether it is named before the first trial; `report` shows the session by another value."""
     decides: str | None = None
-    """What it decides in an experiment, which a session that is continued keeps."""
+    """Part of an experiment that the option decides, and that a session that is continued keeps."""
     trusted: bool = False
     """Whether a file can have something started by it: `app/trust/option_parts.py` says what."""
     stored: bool = False

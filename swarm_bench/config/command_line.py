@@ -19,7 +19,7 @@ class Setting(NamedTuple):
     help: str
     metavar: str | None
     default: str | None
-    """As a person writes it; `None` for no value, and for what is off."""
+    """Default as a user writes it; `None` for no value, and for what is off."""
     several: bool
     bare: str | None
     group: str

@@ -28,9 +28,10 @@ class DotEnv:
     """Its variables that are set, by name, in two forms."""
 
     raw: Mapping[str, str] = field(default_factory=dict)
-    """As they stand there: filled in, a key could carry the value of another variable along."""
+    """Values as they stand in the file: filled in, a key could carry the value of another variable
+    along."""
     expanded: Mapping[str, str] = field(default_factory=dict)
-    """With other variables in the places of `${NAME}`, as most programs read the file."""
+    """Values with other variables in the places of `${NAME}`, as most programs read the file."""
     names_only: frozenset[str] = frozenset()
     """Names that stand there without a `=`, and are not set."""
 

@@ -16,7 +16,7 @@ LARGEST_CONTENT = 4 * LARGEST
 """
 
 UNREADABLE = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError)
-"""What the library raises: a `ValueError` for 2026-99-99, the last two for `!!int ''` and
+"""Errors that the library raises: a `ValueError` for 2026-99-99, the last two for `!!int ''` and
 `!!timestamp x`."""
 
 
@@ -89,9 +89,9 @@ def json_object(pairs: list[tuple[str, Any]], *, duplicates: list[str]) -> dict[
 
 
 def _check(path: Path, root: yaml.Node | None) -> None:
-    """Raise `ConfigError` for what YAML takes and nobody means."""
+    """Raise `ConfigError` for what YAML accepts and no user means."""
     sizes = dict[int, int | None]()
-    """Of the nodes that were visited, by their ids; `None` while one is being visited."""
+    """Sizes of the nodes that were visited, by their ids; `None` while one is being visited."""
 
     def visit(node: yaml.Node) -> int:
         if id(node) in sizes:

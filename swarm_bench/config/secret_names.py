@@ -1,4 +1,4 @@
-"""Which names say that their value is secret: of variables, options, headers and parameters."""
+"""Names of variables, options, headers and parameters that show that their value is secret."""
 
 import re
 
@@ -11,16 +11,18 @@ _SECRET = frozenset({
 """Whole words: `TOKENIZERS_PARALLELISM`, `KEYBOARD_LAYOUT` and `GNOME_KEYRING_PID` hold none. The
 plural of a token is missing, as it is what limits are counted in."""
 _LAST = frozenset({"auth", "pass", "pat", "pwd"})
-"""Only at the end: `REDISCLI_AUTH`, but not `SSH_AUTH_SOCK`."""
+"""Words at the end of a name only: `REDISCLI_AUTH`, but not `SSH_AUTH_SOCK`."""
 _GLUED = ("password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "token", "secret")
-"""Also as the end of a word: `PGPASSWORD`, `AUTHTOKEN`. No word of another meaning ends so."""
+"""Words for a secret, also at the end of a word: `PGPASSWORD`, `AUTHTOKEN`. No word of another
+meaning ends so."""
 _HARMLESS_ENDS = frozenset({
     "file", "path", "dir", "directory", "home", "sock", "socket", "host", "port", "user",
     "username", "name", "type", "url", "uri", "endpoint", "timeout", "ttl", "expiry", "limit",
     "budget", "length", "size", "count", "version", "layout", "field", "store", "extensions",
     "enabled", "required",
 })  # fmt: skip
-"""At the end they name something about a secret that anyone may know: `TOKEN_URL`, `KEY_FILE`."""
+"""Words at the end of a name that denote something public about a secret: `TOKEN_URL`,
+`KEY_FILE`."""
 
 
 def names_secret(name: str) -> bool:

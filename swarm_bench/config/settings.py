@@ -29,7 +29,7 @@ PROPERTY_PREFIX = f"{PREFIX}PROPERTY_"
 _Kind = TypeVar("_Kind")
 _SETTINGS = TypeAdapter(Settings)
 _NAMES = {written_name(name) for name in (*SCOPES, *RUN_SCOPES)}
-"""What a person calls the options, those of all commands: one file serves them all."""
+"""Names of the options as a user writes them, those of all commands: one file serves them all."""
 MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
 """Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
 asked for a traceback."""
@@ -37,7 +37,7 @@ TRUST = f"{PREFIX}TRUST"
 """Counts in the environment of the process only: a file cannot vouch for itself."""
 
 Layers = dict[Source, Mapping[str, Any]]
-"""What each source sets, the first one to win first."""
+"""Values that each source sets, the first one to win first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +46,9 @@ class Member:
 
     size: int
     like: Experiment | None = None
-    """Another one of the series, which measures the same; `None` for the first."""
+    """Experiment of another member of the series, which measures the same; `None` for the first."""
     other_sessions: tuple["Continued", ...] = ()
-    """All others that there are."""
+    """Other sessions of the series, as far as they exist."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class Continued:
     folder: Path
     experiment: Experiment
     state: tuple[int, ...] | None
-    """Of its file then (`runtime/files.py`)."""
+    """State of the experiment's file at that time (`runtime/files.py`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class Resolved:
     approved: frozenset[str] = frozenset()
     """Digests of what files may have started in this call (`config/trust.py`)."""
     from_dotenv: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What of `dotenv` the agent's adapter documents and may have."""
+    """Variables of `dotenv` that the agent's adapter documents and may have."""
     member: Member | None = None
     """`None` for a session that is alone."""
     continued: tuple[Continued, ...] = ()
@@ -186,7 +186,7 @@ class OptionSources:
 NOTHING = OptionSources(
     config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
 )
-"""Of what is to be the same everywhere."""
+"""Sources without any setting, for what is to be the same on every machine."""
 
 
 def merge(layers: Layers) -> tuple[dict[str, Any], dict[str, Source]]:
@@ -256,7 +256,7 @@ def _has_prefix(name: str) -> bool:
 
 
 def _our_options(variables: Mapping[str, str]) -> dict[str, Any]:
-    """Return the options among variables; other programs keep theirs there too."""
+    """Return the options among variables; other programs keep their own there too."""
     options = {
         name.upper().removeprefix(PREFIX).lower(): value
         for name, value in variables.items()

@@ -1,4 +1,4 @@
-"""Where the task and mode files are that come with the package, and those of the user."""
+"""Folders of the task and mode files that come with the package, and of the user's own."""
 
 import filecmp
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Kind:
     """Files that are named by their stem."""
 
     name: str
-    """What a person calls one."""
+    """Name of one, as a user writes it."""
     folder: str
     suffix: str
 

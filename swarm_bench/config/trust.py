@@ -10,7 +10,7 @@ from typing import Any
 from swarm_bench.core.errors import UsageError
 
 SHOWN_LETTERS = 200
-"""Of what one line would start."""
+"""Most characters that are shown of what a line would start."""
 _PLAIN_MODEL = re.compile(r"[\w][\w.:/@+\[\]-]*", re.ASCII)
 
 
@@ -21,13 +21,13 @@ class Demand:
     option: str
     """The field of the settings, or the name of a variable."""
     word: str
-    """What is asked for: one of several modes, an agent."""
+    """Subject of the demand: one of several modes, an agent."""
     what: str
-    """For a person: what would be started, without keys."""
+    """Description for the user of what would be started, without keys."""
     origin: str
     """The file or the session that asks for it."""
     digest: str
-    """Of all that decides what is started."""
+    """Digest of all that decides what is started."""
     session: str | None = None
     """Id of the session that asks; `None` for a file of the working folder."""
     has_changed: bool = False
@@ -48,7 +48,7 @@ class Demand:
 
     @property
     def full_sentence(self) -> str:
-        """The same for whoever is to judge it: nothing is cut off."""
+        """Return the whole sentence for the user who must judge it: nothing is cut off."""
         changed = ", which has changed since you trusted it" if self.has_changed else ""
         return f"{self.what} ({self.origin}){changed}"
 
@@ -65,7 +65,7 @@ def is_plain_model(name: str) -> bool:
 
 
 def build_refusal(demands: Sequence[Demand]) -> UsageError:
-    """Make the error for what nobody vouched for: one sentence."""
+    """Make the error for what the user has not approved: one sentence."""
     sentences = "; ".join(dict.fromkeys(demand.sentence for demand in demands))
     settings = any(demand.origin == "swarm-bench.toml" for demand in demands)
     advice = ", or name the settings file with --config" if settings else ""

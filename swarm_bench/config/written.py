@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 REPLAY = "replay:"
-"""Begins a value of `--agent` that names a recording."""
+"""Beginning of a value of `--agent` that names a recording."""
 COMMAND = "command"
 """The agent that a YAML file describes."""
 YAML = (".yaml", ".yml")

@@ -58,7 +58,7 @@ class WrongFile(ConfigError):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__(f"{'; '.join(problems)}; fix the file")
         self.problems = tuple(problems)
-        """Each with its line."""
+        """Problems, each with its line."""
 
 
 class WrongAddress(UsageError):
@@ -67,7 +67,7 @@ class WrongAddress(UsageError):
 
 _PACKAGE = Path(__file__).parent.parent
 _MOST_NAMES = 30
-"""In a sentence: data sets have thousands of cases."""
+"""Most names in a sentence: data sets have thousands of cases."""
 
 
 def choice(name: str, existing: Iterable[str]) -> str:
@@ -98,8 +98,8 @@ class UnknownName(UsageError):
 
 
 class Refused(UsageError, OSError):
-    """A file or folder that is not opened: it is a link, a pipe, too large, or somebody else's. To
-    whoever reads files it is one that cannot be read."""
+    """Refusal to open a file or folder: it is a link, a pipe, too large, or belongs to another
+    user. To code that reads files it is one that cannot be read."""
 
 
 class HarnessError(SwarmBenchError):
@@ -159,8 +159,8 @@ class NoVerdictPossible(GateFailed):
 
 
 def where_raised(error: BaseException) -> str:
-    """Write the line of somebody's own code that raised it, as `my_sql.py, line 25`; empty where
-    none did. Of what they call from a library it is the call."""
+    """Write the line of foreign code that raised it, as `my_sql.py, line 25`; empty where none did.
+    If that code calls a library, it is the line of the call."""
     library, *packages = _libraries()
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_format_path(Path(error.filename))}, line {error.lineno}"
@@ -195,7 +195,7 @@ def _is_below(file: Path, *folders: Path) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """Write what somebody else's code raised, as `my_sql.py, line 25: AttributeError: SHARE`."""
+    """Write what foreign code raised, as `my_sql.py, line 25: AttributeError: SHARE`."""
     location = where_raised(error)
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     if isinstance(error, AttributeError) and isinstance(error.obj, EnumType) and error.name:

@@ -1,4 +1,4 @@
-"""What the engine tells whoever watches. The watcher can only look."""
+"""Events that the engine reports to its observer, which can only watch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Preparing:
 
     step: str
     done: int | None = None
-    """How many things of `total` are behind it; `None` where nothing is counted."""
+    """Number of things of `total` that are done; `None` where nothing is counted."""
     total: int | None = None
 
     def __str__(self) -> str:
@@ -24,7 +24,7 @@ class Preparing:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStarted:
-    """One of several sessions that belong together begins."""
+    """Beginning of one of several sessions that belong together."""
 
     part: str
     number: int
@@ -42,7 +42,7 @@ class SessionStarted:
     done: dict[str, int]
     """Trials that earlier calls have run, by arm."""
     failed: dict[str, int]
-    """How many of those failed, by arm."""
+    """Number of these that failed, by arm."""
     planned: dict[str, int]
     """Trials to run now, by arm."""
     groups: dict[str, int]
@@ -52,7 +52,7 @@ class SessionStarted:
 
     @property
     def trials(self) -> int:
-        """All that it has, at most."""
+        """Return the number of its trials, at most."""
         return sum(self.done.values()) + sum(self.planned.values())
 
 
@@ -61,9 +61,9 @@ class BlockStarted:
     run: int
     runs: int
     number: int
-    """Among those of its run."""
+    """Number of the block within its run."""
     of_run: int
-    """How many its run has."""
+    """Number of blocks of its run."""
     order: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class StepStarted:
     arm: str
     step: str
     number: int = 1
-    """Which of the `total` workspaces of its group it is for."""
+    """Number of the workspace that the step is for, among the `total` of its group."""
     total: int = 1
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class TrialStarted:
     arm: str
     number: int
     case: str
-    """Its title."""
+    """Title of the case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,7 @@ class VerdictsRead:
     """A session that ends when its verdicts stand was looked at."""
 
     tasks: int
-    """Behind it."""
+    """Number of tasks that the verdicts rest on."""
     max_tasks: int
     stand: dict[str, bool]
     """Whether the verdict stands, by mode."""
@@ -156,7 +156,7 @@ class Foresight:
 
 @dataclass(frozen=True, kw_only=True)
 class EndingAtOnce:
-    """The process ends without any order: whoever draws gives the terminal back."""
+    """The process ends without any order: the code that draws restores the terminal."""
 
 
 Event = (

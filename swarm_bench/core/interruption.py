@@ -28,8 +28,8 @@ def listen() -> None:
 
 
 def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print what nobody caught, unless it comes from an interruption: Python wraps what is raised
-    while it names the members of a class."""
+    """Print an uncaught exception, unless it comes from an interruption: Python wraps what is
+    raised while it names the members of a class."""
     if not isinstance(error.__cause__, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
 
@@ -56,7 +56,7 @@ def was_interrupted() -> bool:
 
 
 def check() -> None:
-    """Raise `KeyboardInterrupt` when a signal came and nobody heeded it."""
+    """Raise `KeyboardInterrupt` when a signal came and was not heeded."""
     if _signals:
         raise KeyboardInterrupt
 

@@ -12,9 +12,9 @@ class Listing:
     about: str
     source: str
     problem: str | None = None
-    """Why it cannot be used; `None` when it can."""
+    """Reason why it cannot be used; `None` when it can."""
     caveat: str | None = None
-    """What may keep it from being of use, instead of `usable`."""
+    """Caveat on what may keep it from being of use, instead of `usable`."""
 
 
 class State(StrEnum):
@@ -22,9 +22,9 @@ class State(StrEnum):
 
     OK = "ok"
     WARNING = "warning"
-    """It can run, but worse than it could."""
+    """Able to run, but worse than it could."""
     PROBLEM = "problem"
-    """It cannot run, or would measure something else."""
+    """Unable to run, or measuring something else."""
     ABSENT = "absent"
     """Not there, and not needed by what was asked for."""
 

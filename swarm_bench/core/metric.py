@@ -21,7 +21,7 @@ class Style(StrEnum):
     """The value is a share between 0 and 1."""
     DOLLARS = "dollars"
     FRACTION = "fraction"
-    """With two decimals."""
+    """A number with two decimals."""
     CENTS = "cents"
     """Dollars of a single trial, with four decimals."""
     MILLISECONDS = "milliseconds"
@@ -43,9 +43,9 @@ class How(StrEnum):
     MEDIAN = "median"
     MEAN = "mean"
     TASK_MEAN = "mean over tasks"
-    """By their weight, of the mean over the trials of each."""
+    """Mean over the tasks, by their weight, of the mean over the trials of each."""
     WHOLE_MEAN = "whole mean"
-    """Without its decimals, as canopy's script divides."""
+    """Mean without its decimals, as canopy's script divides."""
     SHARE = "share"
     """Trials that pass, of those that tell."""
     NUMBER = "number"
@@ -65,11 +65,12 @@ class Row:
     table: str
     how: How
     title: str = ""
-    """Empty when the metric's own title says it."""
+    """Title; empty when the metric's own title says it."""
     definition: str = ""
-    """Empty when the metric's own definition says it."""
+    """Definition; empty when the metric's own definition says it."""
     read: ReadTrial | None = None
-    """In the place of the metric's own: a trial without an answer passes no check."""
+    """Function that reads the row instead of the metric's own: a trial without an answer passes no
+    check."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Confusion:
-    """Which label was answered how often where which was right."""
+    """Number of times each label was answered, by the right label."""
 
     labels: tuple[str, ...]
     read: Callable[[Any], tuple[str, str | None] | None]
@@ -104,7 +105,8 @@ class Metric:
     better: Better | None = None
     """`None` where neither less nor more is better."""
     phrase: str = ""
-    """What an arm did, with {} for the figure: `found {} of the files`; empty: its title."""
+    """Phrase for what an arm did, with {} for the figure: `found {} of the files`; empty: its
+    title."""
     read: ReadTrial | None = None
     read_swarm: ReadSwarm | None = None
     of_case: Callable[[Sequence[float]], float | None] | None = None
@@ -125,13 +127,13 @@ class Metric:
     relative: bool = True
     """Modes are compared by ratios, and not by differences."""
     spent: bool = False
-    """Whoever thinks decides it: a model, or fixed rules in the place of one."""
+    """Whether a model decides it, or fixed rules in the place of one."""
     of_failed: bool = False
     """Trials that failed have it too."""
     row: Row | None = None
     column: Column | None = None
     page: str = ""
-    """Its label on the page of a trial; empty when it is not on it."""
+    """Label on the page of a trial; empty when the metric is not on it."""
     probe: str | None = None
     """The counter it is read from; the metric applies to modes that have it."""
     tool_only: bool = False

@@ -15,7 +15,8 @@ StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
 START_SECONDS = 30.0
 """The limit that Claude Code has for a server's start."""
 BYTES_AS_BASE64: Any = {"ser_json_bytes": "base64", "val_json_bytes": "base64"}
-"""How pydantic writes a dataclass as JSON that has bytes; nobody else looks at it."""
+"""Configuration of pydantic for a dataclass with bytes, which are written in JSON; unused
+elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,17 +77,17 @@ class AgentRequest:
     """`None` for the program's default. When `rehearsal` is set, the adapter chooses one."""
     seed: int
     arguments: tuple[str, ...] = ()
-    """Of the user (`--agent-arg`), put where the program takes its options."""
+    """Arguments of the user (`--agent-arg`), put where the program takes its options."""
     inherit_settings: bool = False
     """Use the user's own home with its memory files, hooks and log-in, instead of `home`."""
     rehearsal: str | None = None
     """Address of a loopback model server that answers instead of the provider, without a `/` at
     its end; `None` for a real model. The program's own API path is appended to it."""
     instructions: str = ""
-    """What of the prompt is the mode's and stands before the task: fixed rules, which do not
+    """Part of the prompt that is the mode's and stands before the task: fixed rules, which do not
     understand it, must know what to ignore."""
     start_seconds: float = START_SECONDS
-    """How long a server of the mode may take to connect."""
+    """Seconds that a server of the mode may take to connect."""
     trial: str = ""
     """Stable id of the trial."""
     program: str | None = None
@@ -103,11 +104,12 @@ class Launch:
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
-    """Set in addition to the small environment that every agent gets."""
+    """Variables that are set in addition to the small environment that every agent gets."""
     inherit: tuple[str, ...] = ()
     """Names of the user's variables (credentials) that are let through when they are set."""
     stop_signal: signal.Signals = signal.SIGTERM
-    """What the program is asked to end with; some print their figures so far on SIGINT only."""
+    """Signal that the program is asked to end with; some print their figures so far on SIGINT
+    only."""
     turn_limit: int | None = None
     """The sum of `Activity.turns` at which we stop the program, because it keeps no budget itself.
     `None` when the program keeps the budget."""
@@ -122,7 +124,7 @@ class AgentExit:
 
     returncode: int | None
     stopped: StopReason | None
-    """Why we ended it; `None` if it ended by itself."""
+    """Reason why we ended it; `None` if it ended by itself."""
     stdout: Path
     stderr: Path
     home: Path | None = None
@@ -133,11 +135,11 @@ class AgentExit:
     servers: tuple[str, ...] = ()
     """Names of the MCP servers of the mode, as the program was given them."""
     started: datetime | None = None
-    """When the process was started; in a replay the one that was recorded."""
+    """Time when the process was started; in a replay that of the recorded one."""
     files: frozenset[str] = field(default=frozenset(), repr=False)
     """Paths of the files that the repository has, for which the results of tools are searched."""
     figures_only: bool = False
-    """Whether what tools answered may be passed over: whoever asks compares figures."""
+    """Whether the answers of tools may be skipped: the caller only compares figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +153,7 @@ class Activity:
     request: str | None = None
     """Id of that request; several lines can carry the usage of one."""
     turns: int = 0
-    """What the line adds to the count that `Launch.turn_limit` is about."""
+    """Turns that the line adds to the count that `Launch.turn_limit` is about."""
     over: bool | None = None
     """Whether the run is over with this line of standard output, so that nothing but the program's
     end can follow; `False` when the line shows that it goes on, `None` when it does not say."""
@@ -171,13 +173,13 @@ class ToolAnswer:
     what tells equal ones and empty ones apart."""
 
     tool: str
-    """As in `Outcome.tool_calls`."""
+    """Name of the tool, as in `Outcome.tool_calls`."""
     question: str | None
     """Digest of the texts in its arguments; `None` without any."""
     answer: str | None
     """Digest of the text; `None` when it is not text alone, or not shown."""
     bytes: int | None
-    """Of the text, in UTF-8."""
+    """Size of the text in UTF-8."""
     kind: Literal["empty", "error", "images"] | None = None
     """Whether there is nothing in it, or an error in words (`text/answer_kinds.py`), or images
     alone."""
@@ -188,16 +190,16 @@ class Retrieved:
     """What one tool call, of whatever tool, put before the agent."""
 
     tool: str
-    """As in `Outcome.tool_calls`."""
+    """Name of the tool, as in `Outcome.tool_calls`."""
     turn: int | None
     """Request of the main conversation that made the call, from 1."""
     seconds: float | None
-    """From the start of the process until the result came."""
+    """Seconds from the start of the process until the result came."""
     tokens: int | None
-    """That the requests had taken until then, as `Usage.effective` counts."""
+    """Tokens that the requests had taken until then, as `Usage.effective` counts."""
     mentions: tuple[str, ...]
-    """Texts in its arguments and its result that may be paths, in their order: nobody has looked
-    yet whether there are such files."""
+    """Texts in its arguments and its result that may be paths, in their order: whether there are
+    such files was not checked yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +248,7 @@ class Reported:
         Meaning("version", "Its version, as it says itself."),
     ] = None
     requests: Count | None = None
-    """Those of the main conversation, which the budget of turns is about. In an outcome where the
+    """Requests of the main conversation, which the budget of turns is about, in an outcome whose
     turns are something else."""
     tool_calls: Annotated[
         Mapping[str, Count] | None,
@@ -275,7 +277,8 @@ class Reported:
             "its calls has no time.",
         ),
     ] = None
-    """In older sessions the sum over the calls, which counts calls made together several times."""
+    """Seconds in which at least one call ran; in older sessions the sum over the calls, which
+    counts calls made together several times."""
     tool_result_tokens: Annotated[
         Mapping[str, Count] | None,
         Meaning(
@@ -322,21 +325,21 @@ class Outcome(Reported):
     which something else failed. Never the words of an error, nor what was said on the way."""
     usage: Usage = Usage()
     all_in: Usage = Usage()
-    """With the requests of sub-agents and of compactions, which `usage` omits."""
+    """Usage with the requests of sub-agents and of compactions, which `usage` omits."""
     turn_usage: tuple[Usage, ...] | None = None
     """Per request of the main conversation, where the program gives it right."""
     turns: int | None = None
-    """As the program counts them."""
+    """Number of turns, as the program counts them."""
     turns_are_requests: bool = True
     """Whether the turns are the requests of the main conversation, which their budget is about."""
     api_ms: float | None = None
     """The agent's own measure of the time it waited for its model."""
     tool_answers: tuple[ToolAnswer, ...] | None = None
-    """Of calls of MCP tools that came back without an error; `None` when the program does not show
-    its results."""
+    """Answers to calls of MCP tools that came back without an error; `None` when the program does
+    not show its results."""
     retrieved: tuple[Retrieved, ...] | None = None
-    """What the tool calls put before the agent, in the order of their results; `None` when the
-    program does not show them. Not stored."""
+    """Results of the tool calls that the agent saw, in their order; `None` when the program does
+    not show them. Not stored."""
     commands: tuple[str, ...] | None = None
     """Command lines that shells were given, as far as they are looked at; not stored."""
     paths: tuple[str, ...] | None = None

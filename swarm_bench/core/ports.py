@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Score = bool | int | float | str | None
 SCORED_CHARACTERS = 1 << 20
-"""Of an answer, from its beginning."""
+"""Characters of an answer that are scored, from its beginning."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Capabilities:
 
 @runtime_checkable
 class Agent(Protocol):
-    """An agent program. Two pure translations; whoever runs the process is elsewhere."""
+    """An agent program. Two pure translations; the process is run elsewhere."""
 
     name: str
 
@@ -79,7 +79,7 @@ class TakesArgument(Protocol):
     """What makes an agent out of a file or folder that is named after it: `--agent replay:DIR`."""
 
     argument: str
-    """What stands there, in a word."""
+    """Name for the argument that stands there, in a word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +106,9 @@ class Abilities:
     keyless: bool = False
     """Whether it has models that need no key."""
     login: tuple[str, ...] = ()
-    """Where below the user's home the program keeps a log-in, for `--inherit-settings`."""
+    """Paths below the user's home where the program keeps a log-in, for `--inherit-settings`."""
     memory_mb: int | None = None
-    """What one agent took at most in the main job, in megabytes."""
+    """Most memory that one agent took in the main job, in megabytes."""
     searches_with: str | None = None
     """Program that must be on the PATH, as the agent's own searches fail without it."""
 
@@ -149,21 +149,22 @@ class ScoreContext:
     files: frozenset[str]
     """Paths of the files in the snapshot, relative to its root, with `/`."""
     key: "AnswerKey | None" = None
-    """What a right answer names; `None` when nobody knows."""
+    """Key of a right answer; `None` when none is known."""
     tree: Tree | None = None
     """The snapshot itself; `None` when it is gone."""
     retrieved: tuple[Retrieved, ...] | None = None
-    """What the agent's tool calls named, in their order; `None` when its transcript does not show
-    that."""
+    """Results that the agent's tool calls named, in their order; `None` when its transcript does
+    not show that."""
     prompt: str = ""
-    """Of the task: what stands in it is no answer."""
+    """Prompt of the task: what stands in it is no answer."""
     others: "tuple[Task, ...]" = ()
     """Tasks of the session's other groups: what finds their answers too has not read the
     question."""
 
     @property
     def beginning(self) -> str:
-        """As much of the answer as is looked at word by word: an endless one would take minutes."""
+        """Return as much of the answer as is examined word by word: an endless one would take
+        minutes."""
         return self.text[:SCORED_CHARACTERS]
 
 
@@ -173,7 +174,7 @@ class Scorer(Protocol):
     its parameters."""
 
     name: str
-    """By which its failures are reported."""
+    """Name under which the scorer's failures are reported."""
     version: int
 
     @property
@@ -190,27 +191,27 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeContext:
-    """Where a swarm's counters are."""
+    """Location of a swarm's counters."""
 
     workspace: Path
     service_url: str | None
-    """Of the service that runs beside the agents, or of `--service-url`."""
+    """URL of the service that runs beside the agents, or of `--service-url`."""
     key: str | None = None
-    """What the service asks for."""
+    """Key that the service requires."""
 
 
 Reading = Mapping[str, Any]
-"""What a probe read at one moment, or what changed between two; it can be written as JSON."""
+"""Reading of a probe at one moment, or the change between two; it can be written as JSON."""
 
 
 @runtime_checkable
 class Probe(Protocol):
-    """Reads counters of the retrieval tool, before and after a swarm. Other packages register
-    theirs as `swarm_bench.probes`; a mode file names one as `module:Class`. It is made without
+    """Reads counters of the retrieval tool, before and after a swarm. Other packages register their
+    probes as `swarm_bench.probes`; a mode file names one as `module:Class`. It is made without
     arguments."""
 
     name: str
-    """By which mode files ask for it, and under which its readings are stored."""
+    """Name by which mode files ask for the probe, and under which its readings are stored."""
     file: str
     """Its file beside those of the agents, without `.json`; it ends with `-metrics`."""
 
@@ -291,7 +292,7 @@ class Model(Protocol):
 
     name: str
     fixed_rules: bool
-    """No language model: a fixed policy instead."""
+    """Whether it is no language model, but a fixed policy."""
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         """Return the assistant's next message; without calls in it, it is the answer."""

@@ -1,4 +1,4 @@
-"""What it means when a server does not answer: one table for all servers.
+"""Meaning of a server's refusal to answer: one table for all servers.
 
 Only what is about this prompt is a result of the model: it does not fit, or is against a policy.
 What lacks money, a key or the right address would fail every time, and ends a session. What may be
@@ -23,15 +23,15 @@ class Refusal:
     state: int | None = None
     """Status of HTTP, or its equivalent within an answer; `None` where there is none."""
     codes: frozenset[str] = frozenset()
-    """What it calls the error: `insufficient_quota`, `ThrottlingException`."""
+    """Codes of the error: `insufficient_quota`, `ThrottlingException`."""
     text: str = ""
-    """Its own words; empty where it has none."""
+    """Text of the refusal; empty where it has none."""
     fields: frozenset[str] = frozenset()
     """Parts of the request whose values it complains of."""
     wait: float = 0
     """Seconds after which it wants to be asked again; 0 where it names none."""
     is_page: bool = False
-    """It is a page for people."""
+    """Whether the text is a page for people."""
 
     @property
     def passes(self) -> bool:
@@ -40,7 +40,7 @@ class Refusal:
 
     @property
     def cause(self) -> Cause:
-        """What it makes of a trial, if no other request is."""
+        """Return the cause that the refusal gives a trial if there is no other request."""
         return self._meaning.cause
 
     @property

@@ -34,13 +34,13 @@ OTHER_PARTS = (
     r"[`'\"](?:stop|seed|temperature|top_p)\b|\bstop sequences?\b|\bheaders?\b"
     r"|\b(?:tools?|function)\b[^.]{0,20}\bnames?\b|max_tokens\b[`'\"]? must be less"
 )
-"""Of a request, that may be too long as well."""
+"""Other parts of a request that may be too long as well."""
 MEMORY = (
     r"(?:system|gpu|cuda|available|insufficient|enough|more) memory|out of memory|memory slot"
     r"|fail\w* to load"
 )
 CUT = r"max_tokens or model output limit was reached"
-"""What OpenAI says where a model has thought until its tokens were used up."""
+"""Message of OpenAI where a model has thought until its tokens were used up."""
 MONEY = (
     r"insufficient[ _-](?:account |user |remaining )?(?:credit|balance|quota|fund)s?"
     r"|(?:credit|account) balance|not enough (?:credit|balance|fund|quota)"
@@ -63,7 +63,7 @@ QUOTA = (
     rf"quota (?:has been |have been |is |was )?(?:exceeded|exhausted|used up|reached)"
     rf"|(?:exceed|exhaust|used up|out of)[^.]{{0,40}}\bquota|配额|{LONG}"
 )
-"""That mean money, or another day, where no wait is named and nothing speaks of minutes."""
+"""Clauses that mean money, or another day, where no wait is named and no minutes are mentioned."""
 LIMIT = (
     r"rate[ _-]?limit|too many (?:concurrent )?requests|throttl|slow down|requests? per"
     r"|per[ _-]?(?:minute|second|hour|min)\b|\b[rt]pm\b|concurren"
@@ -98,10 +98,10 @@ OUTAGE = (
     rf"|(?:try|retry)(?: again)? (?:later|shortly|in a )|service (?:error|fail|is down)"
     rf"|繁忙|稍后|{UNCHECKED}"
 )
-"""That are of the server, whatever it would have checked."""
+"""Clauses on an outage of the server, whatever it would have checked."""
 HTTPS = r"\bhttp request (?:was sent )?to (?:an )?https\b"
 UNABLE = r"does not support (?:insert|chat|generate)"
-"""What Ollama says of a model that cannot be asked in a way."""
+"""Message of Ollama on a model that cannot be asked in a way."""
 
 OVERFLOW_CODES = (
     r"context(?:length|size|window|limit|overflow)|stringabovemaxlength|requesttoolarge"

@@ -68,7 +68,7 @@ def load(kind: str, name: str) -> Any:
 
 def make(kind: str, word: str) -> Any:
     """Make what a word stands for: a class that is registered, `NAME`, which may be made with what
-    stands behind a colon, `NAME:ARGUMENT`; or one of somebody's own, `module:Class`.
+    stands behind a colon, `NAME:ARGUMENT`; or a class of the user's own, `module:Class`.
 
     Raises as `load` does, and `UsageError` where an argument is missing or not taken.
     """
@@ -109,7 +109,7 @@ def is_registered(kind: str, name: str) -> bool:
 def _make_findable(kind: str, name: str) -> None:
     """Let a module of the user's own be found in the working folder. What is installed is not
     looked for there, nor what that may import besides. Raises `ConfigError` for one that is in both
-    places: nobody could say which of them is meant."""
+    places: it would be ambiguous."""
     folder, package = Path.cwd(), name.partition(":")[0].partition(".")[0]
     if package in sys.modules:
         return

@@ -45,12 +45,13 @@ _NOTHING: set[str] = set()
 
 class Stored(BaseModel):
     """Base of what we write to disk and read back. What is built in code has no unknown keys; what
-    is read may have some: a newer version wrote it, or somebody else."""
+    is read may have some: a newer version wrote it, or another program."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Forget which keys were set: nobody asks, and it was half of a record's memory."""
+        """Forget which keys were set: they are not asked for, and took half of a record's
+        memory."""
         object.__setattr__(self, "__pydantic_fields_set__", _NOTHING)
 
     @classmethod

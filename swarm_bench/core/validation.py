@@ -126,7 +126,7 @@ def build_file_error(
 
 
 def _drop_misspelt(errors: list[ErrorDetails], keys: Sequence[str]) -> list[ErrorDetails]:
-    """Drop the missing keys that stand there under a name that looks like theirs."""
+    """Drop the missing keys that stand there under a similar name."""
     unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     misspelt = {
         (*loc[:-1], similar) for loc in unknown if (similar := _find_similar_key(loc[-1], keys))

@@ -16,7 +16,7 @@ SAYS_NOTHING = (
     "There is no such thing in this repository.",
     "Nothing was found, and the question remains open.",
 )
-"""What answers look like that have no fact in them."""
+"""Answers without a fact in them."""
 _FEW, _PATHS = 20, 200
 """Paths of a repository, at least and about at most, of which a fact may match half."""
 _FEWEST, _NEARLY_ALL = 4, 0.7

@@ -28,9 +28,9 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     date: datetime.date | None = None
-    """Of all files that have no other."""
+    """Date of all files that have no other."""
     dates: dict[str, datetime.date] = {}
-    """By a file or a folder, as its path below this one is written."""
+    """Dates by the path of a file or a folder, relative to this folder."""
     licence: str | None = None
     source: str | None = None
 

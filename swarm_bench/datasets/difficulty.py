@@ -32,9 +32,9 @@ class Difficulty:
     """Ranks from 1; `None` where nothing is asked, `DEEPEST + 1` for any that is deeper."""
 
     sentence: int | None
-    """Of the first right file, when the prompt is searched for."""
+    """Rank of the first right file, when the prompt is searched for."""
     keywords: int | None
-    """The same for the keywords; `None` also where that is not wanted."""
+    """Rank by the keywords; `None` also where that is not wanted."""
     is_listed: bool
     """Whether one grep for the names in the prompt lists a right file, whatever else it lists."""
 
@@ -51,8 +51,8 @@ class Grep:
     files: int
     """Files of code in which one of them stands."""
     rank: int | None
-    """Of the first right one, where those with most of the words come first, and it comes behind
-    those with as many; `None` where no right one is listed."""
+    """Rank of the first right file, where those with most of the words come first, and it comes
+    behind those with as many; `None` where no right one is listed."""
 
 
 @contextmanager
@@ -98,8 +98,8 @@ def _grep(terms_of: Mapping[str, frozenset[str]], task: Task, terms: set[str]) -
 
 
 def identifiers(prompt: str) -> frozenset[str]:
-    """Return the names in a prompt that somebody would grep for: what is in backquotes, and what
-    is written as no plain word is."""
+    """Return the names in a prompt that one would grep for: what is in backquotes, and what is not
+    written as a plain word."""
     names = *_QUOTED.findall(prompt), *_NAME.findall(prompt)
     return frozenset(word for name in names for word in _WORD.findall(name) if len(word) > 2)
 

@@ -30,14 +30,15 @@ FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET, _GZ = ".parquet", ".gz"
 ENDINGS = (*_FORMATS, _PARQUET, *(f"{ending}{_GZ}" for ending in _FORMATS))
-"""Of the names of files of rows."""
+"""Endings of the names of files of rows."""
 _BLANK = f"{MARK} \t\r\n"
 _LONGEST = 64 * 1024 * 1024
 """Bytes of a line, of which there are several copies in memory."""
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _LONGEST_MARK = 4
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-"""Of a table, of which its head has most: Excel takes semicolons where commas are decimal."""
+"""Delimiters of a table; the one that its head has most of counts: Excel takes semicolons where
+commas are decimal."""
 _AT_ONCE = 100
 """Rows of Parquet in memory, beside those that are made of them."""
 _WIDEST = 8

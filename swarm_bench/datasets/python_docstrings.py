@@ -23,17 +23,17 @@ MODULES = (
     "mimetypes", "pprint", "random", "shlex", "shutil", "statistics", "string", "tempfile",
     "textwrap", "threading", "zipfile",
 )  # fmt: skip
-"""Of which rows are taken. What has become a package is read from its `__init__.py`."""
+"""Modules from which rows are taken. What has become a package is read from its `__init__.py`."""
 _LARGEST = 4 * 1024 * 1024
 """Bytes of a module."""
 _MOST_LINES = 60
 _MOST_OF_A_MODULE = 12
 """Rows: functions of one module resemble each other."""
 _TOKENS = range(4, 61)
-"""Of the summary: shorter ones say nothing, and longer ones are no summary."""
+"""Number of tokens of the summary: shorter ones say nothing, and longer ones are no summary."""
 _QUOTES = ('"""', "'''")
 _SENTENCE = re.compile(r"[A-Z]\w*\s+\w")
-"""Begins one that says something, and does not repeat the signature."""
+"""Beginning of a sentence that says something, and does not repeat the signature."""
 _TOKEN = re.compile(r"\w+(?:['-]\w+)*|[<>=!]=|->|::|\.{2,}|[^\w\s]")
 
 

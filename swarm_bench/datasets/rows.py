@@ -100,7 +100,7 @@ def hash_of(word: str) -> str | None:
 
 
 def is_class(word: str) -> bool:
-    """Tell whether a word names a class of somebody's own."""
+    """Tell whether a word names a class of the user's own."""
     return _CLASS.fullmatch(word) is not None and not _is_registered(word)
 
 

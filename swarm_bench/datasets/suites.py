@@ -34,7 +34,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPETITION = re.compile(r"\{\s*([0-9]+)")
 _LONGEST_PATTERN = 1000
 _MOST_REPETITIONS = 10_000
-"""Of all numbers in a pattern, multiplied: repetitions may be within each other."""
+"""Most repetitions: the product of all numbers in a pattern, as repetitions may be within each
+other."""
 
 _MAX_NAMED = 3
 LARGEST = 768 * 1024
@@ -139,9 +140,9 @@ class Suite:
     source: str
     description: str
     answer_format: str
-    """What every answer should look like; put after each task in the prompt."""
+    """Format of every answer; put after each task in the prompt."""
     made: str
-    """How a program made it; empty for one that a person wrote."""
+    """Description of how a program made it; empty for one that a person wrote."""
     since: date | None
     """Tasks that were written before may be in a model's training data."""
     scorers: tuple[str, ...] | None

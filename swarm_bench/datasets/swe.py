@@ -18,7 +18,7 @@ from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, git_output
 
 _MOST_BYTES = 256 * 1024 * 1024
-"""Of the files of a commit."""
+"""Most bytes of the files of a commit."""
 _RENAMED = re.compile(r"^rename from (.+)$", re.MULTILINE)
 _LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"}
 

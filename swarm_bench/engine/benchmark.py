@@ -23,13 +23,13 @@ class Benchmark(Protocol):
     without arguments."""
 
     name: str
-    """Stored in the sessions of it."""
+    """Name that is stored in the sessions of it."""
     version: int
     """Higher when figures of older sessions cannot be compared any more."""
     about: str
     """One sentence."""
     properties: type[BaseModel]
-    """What can be set; the listing, the schema and the checks come from it."""
+    """Properties that can be set; the listing, the schema and the checks come from them."""
 
     def scorers(self) -> tuple[Scorer, ...]:
         """Return what scores its answers. Raises `ConfigError`."""
@@ -42,9 +42,8 @@ class Benchmark(Protocol):
 
 @runtime_checkable
 class CaseBenchmark(Benchmark, Protocol):
-    """A benchmark whose trials are pairs of an arm and a case: whoever writes one says what the
-    arms and the cases are and runs a group of them. The kernel plans, stores, continues and
-    reports."""
+    """A benchmark whose trials are pairs of an arm and a case: its author says what the arms and
+    the cases are and runs a group of them. The kernel plans, stores, continues and reports."""
 
     groups_at_once: int
     """Arms of one run that run at the same time."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from swarm_bench.core.errors import CostLimitReached
 
 _ROUNDING = 1e-9
-"""What sums of costs may be off."""
+"""Error of sums of costs, through rounding."""
 
 
 @dataclass(kw_only=True)
@@ -16,7 +16,7 @@ class Budget:
     limit: float
     paid: float = 0.0
     dearest: dict[str, float] = field(default_factory=dict)
-    """What the dearest trial of each arm cost."""
+    """Cost of the dearest trial of each arm."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Trials of each arm that are taken for its dearest."""
 
@@ -28,7 +28,7 @@ class Budget:
 
     def add_trial(self, arm: str, cost: float | None, max_cost: float | None = None) -> None:
         """Count a trial. One without a cost is taken for the most that it can have cost, or, where
-        nobody knows that, for the dearest of its arm."""
+        that is unknown, for the dearest of its arm."""
         if cost is not None:
             self.paid += cost
             self.dearest[arm] = max(cost, self.dearest.get(arm, 0.0))

@@ -1,4 +1,4 @@
-"""Bounds for texts and names that go into a record, whoever makes them up."""
+"""Bounds for texts and names that go into a record, whatever their origin."""
 
 LONGEST_NAME = 200
 """Characters."""

@@ -15,7 +15,7 @@ J_in = TypeVar("J_in", contravariant=True)
 D_out = TypeVar("D_out", covariant=True)
 
 Deliver = Callable[[D], Awaitable[None]]
-"""Whoever delivers waits until it is stored. Raises `StoreError`."""
+"""Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""
 
 
 class Executor(Protocol[J_in, D_out]):

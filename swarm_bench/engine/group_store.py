@@ -33,7 +33,7 @@ from swarm_bench.runtime.sink import clean_value
 J = TypeVar("J")
 """A job: a group as an executor is given it."""
 D = TypeVar("D")
-"""What is delivered of it."""
+"""Type of what is delivered of a group."""
 Line = TypeVar("Line", bound=RecordView)
 
 
@@ -104,7 +104,7 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
 
     experiment: CaseExperiment
     properties: dict[str, Any] = field(repr=False)
-    """Those of its benchmark, with what is secret."""
+    """Properties of its benchmark, with what is secret."""
     ending: Callable[[CaseRecord], SwarmBenchError | None] = lambda record: None
     """Returns the error with which a trial ends the session."""
     starting: Callable[[CaseTrial], Awaitable[None]] = _start_at_once
@@ -205,7 +205,7 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
 
 
 def _limit(result: CaseEnded) -> CaseEnded:
-    """Cut what would make lines that nobody can read."""
+    """Cut texts that would make unreadable lines."""
     return replace(
         result,
         answer=result.answer and shorten(result.answer, LONGEST_ANSWER),

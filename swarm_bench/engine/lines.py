@@ -25,7 +25,7 @@ class Keyed(Protocol):
 
 
 MOST_BYTES = 1024 * 1024 * 1024
-"""Of the lines of a session; a trial's has a few thousand."""
+"""Most bytes of the lines of a session; a trial's has a few thousand."""
 Line = TypeVar("Line", bound=Stored)
 Checked = tuple[int, bool | None, Line | None]
 """The number of a line, whether it is as it was written (`None` without a checksum), and what it

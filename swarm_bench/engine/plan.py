@@ -16,9 +16,9 @@ class Block(Generic[C]):
 
     run: int
     number: int = 1
-    """Among those of its run."""
+    """Number of the block within its run."""
     of_run: int = 1
-    """How many its run has."""
+    """Number of blocks of its run."""
     order: tuple[str, ...]
     groups: tuple[Group[C], ...]
 

@@ -29,15 +29,15 @@ class ScoringResult:
     """What the scorers gave."""
 
     own_scores: Stored = Stored()
-    """Those with keys of their own in the record."""
+    """Scores with keys of their own in the record."""
     unscored_characters: int | None = None
-    """How many of the answer no scorer looked at; `None` when there are none."""
+    """Number of characters of the answer that no scorer looked at; `None` when there are none."""
     scores: dict[str, Score] | None = None
-    """All others."""
+    """Scores by all other keys."""
     missing: dict[str, str] | None = None
-    """By the key of a score, why it could not be computed."""
+    """Reasons why scores could not be computed, by the key of the score."""
     failures: dict[str, str] | None = None
-    """By the name of a scorer, why its scores are missing."""
+    """Reasons why the scores of a scorer are missing, by its name."""
 
     @property
     def troubles(self) -> tuple[str, ...]:

@@ -31,16 +31,17 @@ _TEMP_FOLDER = "/tmp"
 """The folder of code, in memory; it is gone with the code."""
 _MEGABYTE = 1024 * 1024
 _PROCESSES = 4096
-"""Of a user on the whole machine; those of the container are counted by its group. Without a limit
-of ours, engines set one that nobody may who is in a container already."""
+"""Most processes of a user on the whole machine; those of the container are counted by its group.
+Without our limit, engines set one that is not permitted within another container."""
 _THREADS = 256
 _SPARE_SECONDS = 10
-"""That the engine's own deadlines are later than ours: they are for sessions that were killed."""
+"""Seconds by which the engine's own deadlines are later than ours: they are for sessions that were
+killed."""
 _RAISED, _NO_PROGRAM = 1, 127
 """Exit codes of a Python that could not import something, and of an engine without a Python."""
 _KILLED = 137
-"""That of a first process which was killed: within its container nobody can, and the limits of time
-are later than ours, so that its memory was used up."""
+"""Exit code of a first process that was killed: no process can do that within its container, and
+the limits of time are later than ours, so its memory was used up."""
 _IMAGE = re.compile(r"[A-Za-z0-9]\S*")
 
 
@@ -189,14 +190,14 @@ class Container:
 
 
 class _Inside:
-    """Lists what runs in a container, whoever started it."""
+    """Lists what runs in a container, whichever process started it."""
 
     def __init__(self, tag: str, first: Callable[[], int | None]) -> None:
         """`first` returns the number of its first process, if that is known."""
         self._tag, self._first, self._began = tag, first, procfs.now()
         self._processes = procfs.Processes()
         self._inside = set[tuple[int, int]]()
-        """Of it so far: a process may empty its environment."""
+        """Identities of the container's processes so far: a process may empty its environment."""
 
     def __call__(self) -> list[Stat]:
         inside, first = dict[int, Stat](), self._first()

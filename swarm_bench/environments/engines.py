@@ -24,14 +24,15 @@ _OF_THE_ENGINE = range(125, 128)
 _TRY_SECONDS = 60
 """The first container of an image can take long."""
 _PARTING_SECONDS = 5.0
-"""That what watches over a container may take to put it away."""
+"""Seconds that the process which watches a container may take to remove it."""
 _PAUSE = 0.01
 _REMOVAL_SECONDS = 20.0
-"""That the engine may take to remove a container; one that hangs must not hold the session."""
+"""Seconds that the engine may take to remove a container; one that hangs must not hold the
+session."""
 _TRIES, _PAUSE_BETWEEN = 5, 0.2
-"""To remove a container, and seconds between two."""
+"""Tries to remove a container, and seconds between two."""
 _NEVER = "0001-01-01"
-"""When a container was started that was not."""
+"""Time of start that engines give for a container that never started."""
 _INHERITED = ("XDG_", "DBUS_", "CONTAINER", "DOCKER_")
 _LONGEST_NUMBER = 20
 WAYS_OUT = "fix that, or give --environment local"
@@ -44,7 +45,7 @@ class Engine:
     path: str
     name = "engine"
     server = "Client"
-    """What has the version that counts."""
+    """Part of the engine whose version counts."""
 
     @abstractmethod
     def options(self, folder: Path, seconds: int) -> tuple[str, ...]:

@@ -45,7 +45,8 @@ for name in filter(os.path.exists, job["back"]):
 reason = done.stderr.decode(errors="replace")
 print(json.dumps({"returncode": done.returncode, "reason": reason, "files": files}))
 """
-"""A command whose files come back is one of ours: what nobody trusts could write the report."""
+"""Script for a command whose files come back, which is one of ours: untrusted code could write the
+report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +55,9 @@ class Changed:
 
     returncode: int
     reason: str
-    """What it wrote to its standard error."""
+    """Text that the command wrote to its standard error."""
     files: Mapping[str, str]
-    """Those that are still there."""
+    """Files that are still there."""
 
 
 _CHANGED = TypeAdapter(Changed)

@@ -27,7 +27,8 @@ _PROGRAM = "bwrap"
 _TEMP_FOLDER = "/tmp"
 """The folder of code, in memory; it is gone with the code."""
 _OTHER_FOLDERS = ("/proc/self/fd", "/dev/shm")
-"""Others like it: whoever starts programs may lay their streams there, and threads have locks."""
+"""Other such folders: programs that start others may put their streams there, and threads have
+locks."""
 _MEGABYTE = 1024 * 1024
 _WAYS_OUT = (
     "install the package bubblewrap, or, if this machine or container can do without, let code run "
@@ -114,8 +115,8 @@ class Local:
 
     @cached_property
     def _hidden_paths(self) -> list[Path]:
-        """What has answers of data sets and could be read: every swarm-bench, whoever installed
-        it."""
+        """Return the paths with answers of data sets that could be read: those of every
+        swarm-bench, whichever user installed it."""
         mounted = dict.fromkeys(path.resolve() for path in (*system_paths(), *self._python))
         found_folders = {
             folder_path.resolve()
@@ -167,7 +168,7 @@ class Hiding:
         folders = {path.resolve() for path in paths if path.exists()}
         inner = {path for path in folders if folders.intersection(path.parents)}
         self.paths = sorted(folders - inner)
-        """Those that there are, but for what lies in another one."""
+        """Paths that exist, except those within another one."""
 
     @property
     def works(self) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a Python program that nobody trusts passes tests that somebody does."""
+"""Check of whether an untrusted Python program passes trusted tests."""
 
 import base64
 import json
@@ -24,15 +24,16 @@ SEPARATE_PROCESS = (
 SECONDS = (
     "Seconds of processor time. By the clock a program that does nothing ends 10 to 15 s later."
 )
-"""What such a property is of."""
+"""Description of such a property."""
 _TRY_SECONDS = 20
 _LONGEST_REASON = 200
 _SPARE_SECONDS = 5.0
-"""What the environment and the checker, which watches the programs itself, may take beyond."""
+"""Seconds that the environment and the checker, which watches the programs itself, may take
+beyond."""
 OUTPUT_BYTES = 1 << 20
-"""That a program may print, and write into each of its files."""
+"""Most bytes that a program may print, and write into each of its files."""
 _REPORT_BYTES = 16 * OUTPUT_BYTES
-"""Without what is printed beyond that."""
+"""Most bytes of a report, without what is printed beyond them."""
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
 
 
@@ -59,7 +60,8 @@ class PythonTests(_Tried):
     """A program and its tests. The two run in processes of their own, and only values cross."""
 
     tests: str | tuple[str, ...]
-    """What must run to its end; of several each has the program anew."""
+    """Tests that must run to their end; if there are several, the program is started anew for
+    each."""
     exports: tuple[str, ...]
     """Names of the program that the tests use."""
     helpers: str = ""
@@ -80,9 +82,9 @@ class Checked:
     end: End
     detail: str = ""
     seconds: float = 0
-    """Of the program's processor time; all that it had where nobody knows."""
+    """Seconds of the program's processor time; all that it had if the time is unknown."""
     printed: str = ""
-    """By a program that `ended`."""
+    """Output of a program that `ended`."""
 
     @property
     def passed(self) -> bool:
@@ -123,8 +125,7 @@ async def check(environment: Environment, tests: PythonTests) -> Checked:
 
 async def check_each(environment: Environment, tests: PythonTests) -> list[Checked]:
     """Run the tests one by one, until all of them have taken too long. Only a report of our own
-    checker, with a number that nobody else has, can say that one passed. Raises
-    `EnvironmentFailed`."""
+    checker, with a number that is secret, can say that one passed. Raises `EnvironmentFailed`."""
     settings = {"helpers": tests.helpers, "exports": tests.exports}
     single_tests = (tests.tests,) if isinstance(tests.tests, str) else tests.tests
     return await _check_group(environment, tests, settings, ("tests", single_tests))

@@ -17,7 +17,7 @@ from swarm_bench.runtime.processes.procfs import PAGE, TICKS, Stat
 from swarm_bench.runtime.processes.trees import FAMILY
 
 _LIMITER = "prlimit"
-"""Of util-linux."""
+"""Program of util-linux that sets limits."""
 _DESCRIPTORS = 256
 _LOOK_SECONDS = 0.1
 """Between two looks at what a command takes; most have ended before the first."""
@@ -55,7 +55,8 @@ def new_tag() -> str:
 
 
 def descriptors() -> int:
-    """Return how many files a process of code may have open: nobody is given more than we have."""
+    """Return how many files a process of code may have open: no process is given more than we
+    have."""
     return min(_DESCRIPTORS, descriptor_limit())
 
 
@@ -68,7 +69,7 @@ class Watch:
         self.excess: Limit | None = None
         self._code, self._look = code, list_processes
         self._stats: dict[tuple[int, int], Stat] = {}
-        """Of every process so far, as it was last."""
+        """Last state of every process so far."""
         self._ticks, self._asleep = -1, 0.0
 
     async def end_excess(self, scope: anyio.CancelScope) -> None:

@@ -1,4 +1,4 @@
-"""The environment `unconfined`: code has the rights of whoever runs swarm-bench."""
+"""The environment `unconfined`: code has the rights of the user who runs swarm-bench."""
 
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program

@@ -22,7 +22,7 @@ _KIND = "price table"
 _OF_ALL = ("currency", "date")
 """Keys before the first model, which hold for all that have none of their own."""
 _SHOWN_LETTERS = 100
-"""Of a name that stands in an error."""
+"""Most characters of a name that are shown in an error."""
 _Amount = Annotated[float, Field(strict=True, ge=0, le=HIGHEST, allow_inf_nan=False)]
 
 

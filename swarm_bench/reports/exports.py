@@ -18,9 +18,9 @@ from swarm_bench.core.status import Status
 from swarm_bench.reports.text import visible
 
 SCHEMA_VERSION = 1
-"""Of the JSON document; higher when a key of it gets another meaning."""
+"""Version of the JSON document; higher when a key of it gets another meaning."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet computes."""
+"""Beginnings of a text that a spreadsheet computes."""
 
 
 def render_csv(table: TrialsTable) -> str:
@@ -187,8 +187,8 @@ def _build_error_case(arm: str, reason: str) -> ElementTree.Element:
 
 
 def _measure_seconds(trial: Trial) -> float:
-    """Return the wall time, or that from the start to the end; 0 where nobody measured either, as
-    the format wants a number."""
+    """Return the wall time, or that from the start to the end; 0 where neither was measured, as the
+    format wants a number."""
     started_at, ended_at = trial.get("started_at"), trial.get("ended_at")
     if (seconds := trial.get("wall_seconds")) is not None:
         return float(seconds)

@@ -6,7 +6,7 @@ from swarm_bench.core.report.document import CombinedValue, ComparedValue, Inter
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"
 _THOUSAND = 999.95
-"""From which on nobody reads a decimal, rounded to one."""
+"""Least figure that is shown without decimals; with one decimal it would be rounded to 1,000."""
 _LARGEST = 10.0
 """Ratios beyond it, where no larger one is to be believed."""
 

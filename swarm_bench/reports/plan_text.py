@@ -15,14 +15,14 @@ _DECIDING = frozenset(
     {"Questions", "Not approved", "Untrusted", "Warning", "Left out", "Note", "Requests", "Tokens"}
     | {"Can show", "Trials", "Set-up", "Cost", "Expected", "Time", "All sizes"}
 )
-"""Labels of what somebody decides by whether to begin: at a terminal they come last."""
+"""Labels of the lines by which the user decides whether to begin: at a terminal they come last."""
 _MOST_ROWS = 6
 """Trials that a terminal lists."""
 
 
 def render_plan(plan: Plan, width: int | None = None) -> str:
     """Write the plan, ending with a line break: for a pipe, or for a terminal of so many columns,
-    where what somebody decides by comes last."""
+    where the lines by which the user decides come last."""
     if width is not None:
         return _render_for_terminal(plan, width)
     title = f"{plan.title}\n{'-' * len(plan.title)}\n" if plan.title else ""
@@ -70,7 +70,7 @@ def _label_entries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
 
 
 def _build_grid(entries: Sequence[Entry]) -> Grid:
-    """Make a table of entries: a line of theirs is broken beside its label."""
+    """Make a table of entries, each line of which is broken beside its label."""
     rows = [row for entry in entries for row in _list_rows(entry)]
     return Grid(headers=("", ""), labels=2, rows=tuple(rows))
 

@@ -12,7 +12,7 @@ from swarm_bench.reports.text import cut, plain
 
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 _LEAST, _LARGEST = 0.5, 2.0
-"""What the axis has at least."""
+"""Least range of the axis."""
 _WIDTH, _AXIS_BEGIN, _AXIS_END = 860, 320, 680
 _TOP, _ROW = 62, 22
 _LONGEST = 44

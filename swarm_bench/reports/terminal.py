@@ -1,4 +1,4 @@
-"""What somebody at a terminal sees of a document, in colours."""
+"""Rendering of a document for a terminal, in colours."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ from swarm_bench.reports.layout import list_items
 from swarm_bench.reports.text import cut, encodable, plain, visible
 
 MOST_LINES = 24
-"""Of the brief; whoever shows it adds where the files are."""
+"""Most lines of the brief; the caller adds where the files are."""
 
 _COLOURS = {Tone.GOOD: "green", Tone.BAD: "red", Tone.OPEN: "yellow", None: ""}
 _INDENT = 2

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
 
 TAG_BEGIN = "greeting"
-"""How the tag of a greeted server begins, unlike those of agents."""
+"""Beginning of the tag of a greeted server, unlike those of agents."""
 LONGEST_NAME = 100
 """Characters of what a server says of itself."""
 _VERSION_AT_END = re.compile(r"\d+(\.\d+)+\S*$")
@@ -39,7 +39,7 @@ _VERSION_AT_END = re.compile(r"\d+(\.\d+)+\S*$")
 Servers = Mapping[str, Mapping[str, Any]]
 """Servers by name, as an `mcpServers` file has them, filled in."""
 Handshakes = Mapping[str, Mapping[str, "Handshake"]]
-"""By mode and server."""
+"""Handshakes by mode and server."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,25 +47,26 @@ class Handshake:
     """What became of the handshake with one server."""
 
     server: str
-    """Its name in the mode."""
+    """Name of the server in the mode."""
     program: Program
-    """By its own name; by that of its configuration when it gave none."""
+    """Program under its own name, or that of its configuration when it gave none."""
     name: str = ""
-    """As it gave it, like the two that follow."""
+    """Name as the server gave it, like the two that follow."""
     title: str | None = None
     version: str | None = None
     instructions: str = ""
-    """What it tells a model about itself."""
+    """Instructions with which the server describes itself to a model."""
     tools: tuple[ToolSpec, ...] = ()
     """Under the names that the server gives them."""
     seconds: float | None = None
-    """From its start until it had answered `initialize` and `tools/list`."""
+    """Seconds from its start until it had answered `initialize` and `tools/list`."""
     unexpected: tuple[str, ...] = ()
     """Paths that the mode's servers changed where they were greeted, beyond its `may_create`."""
     warning: str | None = None
-    """What is wrong with its list of tools, as a clause."""
+    """Problem with its list of tools, as a clause."""
     problem: str | None = None
-    """Why it did not, as a clause with its last words; `None` when it did."""
+    """Reason why the handshake failed, as a clause with the server's last words; `None` when it
+    succeeded."""
 
     @property
     def tool_tokens(self) -> int:
@@ -204,7 +205,7 @@ def _make_key(config: Mapping[str, Any]) -> str:
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?")
 _LAUNCHERS_OF_PYTHON = ("uv", "uvx", "pipx")
 _SDKS = ("mcp", "fastmcp")
-"""Those of Python, with which a server says their version unless it gives one of its own."""
+"""SDKs of Python, whose version a server reports unless it gives one of its own."""
 _INTERPRETERS = ("node", "bun", "deno")
 _PINNED = re.compile(r"(?:(?:@[^/@]+/)?[^/@=]+@(\d+\.\d+\.\d+[\w.+-]*)|[^/@=<>~!]+==(\d[\w.+!-]*))")
 """One version of a package, as npm or pip write it; `name@1.2` of npm is any 1.2."""
@@ -230,7 +231,7 @@ def find_package_version(command: str, args: Sequence[str], path: str | None) ->
 
 def may_be_of_sdk(version: str, command: str, args: Sequence[str], path: str | None) -> bool:
     """Tell whether the version that a server says of itself may be that of the SDK it is built
-    with: where it runs there is one of that version, or nobody can look."""
+    with: where it runs there is one of that version, or that cannot be checked."""
     program = shutil.which(command, path=path)
     if program is None:
         return False

@@ -1,5 +1,5 @@
-"""Which files of the repository the answer of a search names: as its mode file says, or whatever
-looks like one."""
+"""Files of the repository that the answer of a search names: as its mode file says, or by anything
+that looks like a path."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -13,7 +13,7 @@ from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 from swarm_bench.text import tool_results
 
 PATTERN_SECONDS = 2.0
-"""For all matches of a pattern in an answer."""
+"""Seconds for all matches of a pattern in an answer."""
 MAX_LOCATIONS = tool_results.MAX_LOCATIONS
 """Locations of one answer that are looked at."""
 

@@ -51,7 +51,7 @@ class OpenedMode:
         self.files_before: Inventory | None = None
         """The files of the clone when one looked at it first; `None` where nothing changes them."""
         self.teardown_failure: str | None = None
-        """As a clause."""
+        """Reason why the teardown failed, as a clause."""
         self._name = home
         self._home_before = 0
         self._stack = AsyncExitStack()
@@ -75,8 +75,7 @@ class OpenedMode:
         return await self._stack.__aexit__(kind, error, traceback)
 
     async def start_service(self, *, log: Path, secrets: tuple[str, ...], tag: str = "") -> Service:
-        """Start the service of the mode, or use the one that somebody else runs. Raises
-        `ServiceFailed`."""
+        """Start the service of the mode, or use one that already runs. Raises `ServiceFailed`."""
         site = self.site
         started = _make_service(site.tools, site.home, site.mode, tag, log=log, secrets=secrets)
         service = await self._stack.enter_async_context(started)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
 
 LAST_LETTERS = 300
-"""Of an error of a server, how many characters are repeated."""
+"""Characters of a server's error that are repeated."""
 OUTPUT_BYTES = 64 * 1024 * 1024
-"""What a command may print."""
+"""Most bytes that a command may print."""
 VERSION_SECONDS = 30.0
 LONGEST_VERSION = 100
 """Characters."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
 
 NOBODY = "http://127.0.0.1:9"
-"""Where no service is: a server is to say what it offers without asking for one."""
+"""Address without a service: a server must say what it offers without asking for one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +40,17 @@ class Tools:
     dotenv: DotEnv = field(default_factory=DotEnv)
     """Variables of `.env`, which every agent and every server can read."""
     service_url: str | None = None
-    """Of a service that somebody else runs; it is not started then."""
+    """URL of a service that somebody else runs; it is not started then."""
     inherit_settings: bool = False
     """Whether servers use the home of the user."""
     index_timeout: float = 600.0
     """Seconds that a preparation may take."""
     service_key: str = field(default_factory=draw_key, repr=False)
-    """What the services that we start ask for."""
+    """Key that the services which we start require."""
 
     @property
     def homes(self) -> Homes:
-        """Those of the servers."""
+        """Return the homes of the servers."""
         return Homes(work=self.work, of_user=self.inherit_settings, first=self.agent_env)
 
     @property
@@ -65,7 +65,7 @@ class Tools:
         return {**self.user_environment, **self.agent_env}
 
     def collect_secrets(self, *modes: Mode) -> tuple[str, ...]:
-        """List what nobody may read of what the modes' servers say, and a service."""
+        """List the secrets to remove from what the modes' servers say, and a service."""
         return find_secrets(self, modes, [self.service_url or ""])
 
     def name_fix(self, mode: Mode) -> str:
@@ -78,10 +78,10 @@ class Tools:
     def build_service_command(
         self, home: Mapping[str, str], mode: Mode | None = None, tag: str | None = None
     ) -> Command:
-        """Build the command of a service that only the servers of `mode` ask beside us, or nobody;
-        `home` are variables that lead into its own. The embedded one serves what is below `work`
-        alone, and whoever sends the key, if any; the real one has no such option, and its own
-        client sends no key where it is needed."""
+        """Build the command of a service that only the servers of `mode` ask beside us, or no
+        servers; `home` are variables that lead into its own. The embedded one serves what is below
+        `work` alone, and only clients that send the key, if any; the real one has no such option,
+        and its own client sends no key where it is needed."""
         program = self.programs[SERVICE]
         argv, env = [str(program)], {**small_environment(self.user_environment), **home}
         if is_embedded(program):
@@ -94,7 +94,7 @@ class Tools:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where the tool of a mode is started, and the way to its home and its service."""
+    """Site of a mode's tool: where it is started, and the way to its home and its service."""
 
     tools: Tools
     mode: Mode
@@ -151,5 +151,5 @@ class Site:
 
     @property
     def _variables(self) -> dict[str, str]:
-        """All that the servers are given by us."""
+        """Return all variables that the servers are given by us."""
         return {**self.home, **(self.service.variables if self.service else {})}

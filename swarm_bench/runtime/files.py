@@ -17,7 +17,7 @@ from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.runtime import untrusted
 
 PLANTED = "planted"
-"""How the name begins of what an agent put where a file of ours belongs."""
+"""Beginning of the name of what an agent put where a file of ours belongs."""
 State = tuple[int, ...]
 _PIECE = 1024 * 1024
 _PART = re.compile(r"\..+\.[0-9a-f]{16}\.part")
@@ -44,7 +44,7 @@ def _advice(error: OSError) -> str:
 
 
 def is_writable(folder: Path) -> bool:
-    """Tell whether files can be made in a folder; on a read-only disk nobody can."""
+    """Tell whether files can be made in a folder; on a read-only disk they cannot."""
     return os.access(folder, os.W_OK | os.X_OK)
 
 
@@ -151,8 +151,8 @@ def is_part(path: Path) -> bool:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what writers that were killed left in a folder and the two levels below it; whoever
-    still writes holds a lock. Raises `StoreError`."""
+    """Remove what writers that were killed left in a folder and the two levels below it; one that
+    is still writing holds a lock. Raises `StoreError`."""
     for part in (path for level in _LEVELS for path in folder.glob(level) if is_part(path)):
         with suppress(OSError), writable(part, "ab") as file:
             if lock(file.fileno()):

@@ -39,10 +39,10 @@ CACHES = {
     "FASTEMBED_CACHE_PATH": "fastembed",
     "TIKTOKEN_CACHE_DIR": "tiktoken",
 }
-"""What a session downloads once, for all its servers: variables of package managers and model hubs,
-and the folder of each."""
+"""Caches of what a session downloads once, for all its servers: variables of package managers and
+model hubs, and the folder of each."""
 SHORT = Path("/tmp")
-"""Where a temporary folder is made whose path would be too long otherwise."""
+"""Folder for a temporary folder whose path would be too long otherwise."""
 LONGEST = 60
 """Characters of the path of a temporary folder. A Unix socket's may have 107, and programs put
 names of up to 45 behind it."""
@@ -114,7 +114,8 @@ class Homes:
     work: Path
     """The session's own folder; it goes away at its end."""
     of_user: bool = False
-    """Servers use the home of the user, with its caches; only the temporary folder is theirs."""
+    """Whether servers use the home of the user, with its caches; only the temporary folder is their
+    own."""
     first: Mapping[str, str] = field(default_factory=dict)
     """Variables of the user's that come before ours."""
 

@@ -51,8 +51,8 @@ def ending(output: bytes) -> str:
 
 @contextmanager
 def listening(secrets: Collection[str]) -> Iterator[tuple[TextIO, LastWords]]:
-    """Open a file for a process to write to, and keep its last words, for the block. Whoever still
-    writes to it afterwards gets a broken pipe."""
+    """Open a file for a process to write to, and keep its last words, for the block. A process that
+    still writes to it afterwards gets a broken pipe."""
     pipe, end = os.pipe()
     # A process that fills a file would fill the disk. The loop itself reads, as a task would wrap
     # what the block raises.

@@ -1,4 +1,4 @@
-"""Whether somebody listens at an address."""
+"""Check of whether a server listens at an address."""
 
 from urllib.parse import urlsplit
 
@@ -9,8 +9,8 @@ _PORTS = {"http": 80, "https": 443}
 
 
 async def listens(url: str) -> bool:
-    """Tell whether somebody listens; not when the connection is refused. Whoever is slow is there,
-    and other errors may be our own lack of means."""
+    """Tell whether a server listens; not when the connection is refused. A server that is slow is
+    there, and other errors may be our own lack of means."""
     parts = urlsplit(url)
     try:
         with anyio.fail_after(CONNECT_SECONDS):

@@ -1,5 +1,5 @@
-"""Whose process and whose folder is this: marks for all that we start or make, and a sweep of
-what an orchestrator left behind that was killed before it could clean up.
+"""Owners of processes and folders: marks for all that we start or make, and a sweep of what an
+orchestrator left behind that was killed before it could clean up.
 
 An owner holds a lock on the marks of its folders for as long as it lives, so that others can tell
 it from a dead one wherever they run: in another container its process number means nothing.
@@ -29,15 +29,15 @@ TAG = "SWARM_BENCH_TRIAL"
 OWNER = "SWARM_BENCH_OWNER"
 """Environment variable that names the orchestrator that started it."""
 PREFIX = "swarm-bench-"
-"""How the name of every folder begins that we make for a session's work."""
+"""Beginning of the name of every folder that we make for a session's work."""
 MARK = "owner.json"
 """File in such a folder that names the orchestrator that made it."""
 KEPT_FOLDER = "kept"
-"""What in such a folder somebody asked to keep."""
+"""Name of the subfolder for what the user asked to keep."""
 _LARGEST = 10_000
 """Bytes of a mark."""
 _PATIENCE, _PAUSE = 1.0, 0.05
-"""Seconds for somebody who only looks at a mark to let go of it, and between two tries."""
+"""Seconds for a process that only looks at a mark to let go of it, and between two tries."""
 _marks: dict[Path, FileIO] = {}
 """The marks of this process, locked: a lock goes with the process, so they do too."""
 
@@ -131,7 +131,7 @@ def _candidates(roots: tuple[Path, ...]) -> list[Path]:
 
 def _sweep(folder: Path) -> tuple[str, ...] | None:
     """Remove a folder, unless it is not for us to remove, which gives `None`. Returns a sentence on
-    what stays. Raises `OSError`, and what a mark of somebody else leads to."""
+    what stays. Raises `OSError`, and the errors that a mark of another user leads to."""
     status = folder.lstat()
     if not S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return None

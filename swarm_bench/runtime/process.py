@@ -42,7 +42,7 @@ _LONGEST_REFUSAL = 4096
 
 
 class Ending:
-    """The end of one process, as `time.monotonic` has it; `None` as long as nobody saw it."""
+    """The end of one process, as `time.monotonic` has it; `None` until it is observed."""
 
     at: float | None = None
 
@@ -57,7 +57,7 @@ class Command:
     tag: str
     """Names the tree; must be unique among the trees that run at the same time."""
     stop_signal: signal.Signals = signal.SIGTERM
-    """What asks the root to end; some programs have last words on SIGINT only."""
+    """Signal that asks the root to end; some programs print their last output on SIGINT only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +246,8 @@ async def _wait_for_end(
 
 
 async def _stop(process: Process, tree: Tree, number: signal.Signals, grace: float) -> None:
-    """Ask the process to end, then end everything that is of its tree, whoever is cancelled."""
+    """Ask the process to end, then end everything that is of its tree, whichever task is
+    cancelled."""
     with anyio.CancelScope(shield=True):
         if process.returncode is None:
             _signal_group(process.pid, number)

@@ -1,4 +1,4 @@
-"""When a server that is busy wants to be asked again."""
+"""Time after which a server that is busy wants to be asked again."""
 
 import re
 from datetime import UTC, datetime

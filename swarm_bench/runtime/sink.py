@@ -26,7 +26,7 @@ from swarm_bench.runtime.files import store_errors
 
 Value = TypeVar("Value")
 LONGEST_LINE = 8 * 1024 * 1024
-"""Bytes; a longer line is stored, but not handed to whoever watches the lines."""
+"""Bytes; a longer line is stored, but not handed to the reader of the lines."""
 _HEAD = 3
 """Bytes that show, nearly everywhere, that no secret begins here."""
 LONGEST_UNENDED = 1024 * 1024
@@ -54,7 +54,7 @@ _PERCENT = re.compile(rb"%[0-9A-F]{2}")
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Where the output goes, and how much of it is taken."""
+    """Destination of the output, and how much of it is taken."""
 
     stdout: Path
     stderr: Path
@@ -77,7 +77,7 @@ class Sink:
         """Cancelled when the process must be stopped, for the reason in `reason`."""
         self.reason: StopReason | None = None
         self.over: float | None = None
-        """When the line came by which the run is over."""
+        """Time of the line by which the run is over."""
         self._deadline = math.inf
         self._remaining = output.limit
         self._on_line = output.on_line

@@ -155,7 +155,7 @@ def remove_tree(path: Path) -> None:
 @contextmanager
 def open_writable(name: str, parent: int | None = None) -> Iterator[int]:
     """Open the descriptor of a folder, which its owner may read and change from now on. Raises
-    `OSError` for a link and for a folder of somebody else."""
+    `OSError` for a link and for a folder of another user."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:
         if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:

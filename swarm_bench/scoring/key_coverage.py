@@ -65,9 +65,9 @@ that, patterns would run out of time."""
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """`fact_share`: the share of the key's patterns that match the answer, less the share of
-    other tasks' patterns that do, `fact_share_elsewhere`; not below 0. Whoever repeats the question
-    or says everything has none: patterns that match the question do not count, neither the
+    """`fact_share`: the share of the key's patterns that match the answer, less the share of other
+    tasks' patterns that do, `fact_share_elsewhere`; not below 0. An answer that repeats the
+    question or says everything has none: patterns that match the question do not count, neither the
     key's own nor those of other tasks."""
 
     name = "facts"
@@ -80,7 +80,7 @@ class Facts:
 
 def _shares(context: ScoreContext) -> tuple[float | Missing, float | Missing]:
     """Compute both scores. Patterns of other tasks that take too long count as matched: otherwise
-    whoever says everything at length would be right."""
+    an answer that says everything at length would be right."""
     if not context.key or not context.key.facts:
         return (Missing("the key has no facts"),) * 2
     try:
@@ -106,7 +106,7 @@ def _elsewhere(context: ScoreContext, right: set[str]) -> float | Missing:
 
 
 _SIDE = re.compile(r"\A[ab]/")
-"""What stands before a path in a diff."""
+"""Prefix of a path in a diff."""
 
 
 @dataclass(frozen=True, kw_only=True)

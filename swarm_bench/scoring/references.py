@@ -111,7 +111,7 @@ def _mention_in(word: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
 
 
 MOST_CITATIONS = 1_000
-"""Of an answer, from its beginning."""
+"""Most citations of an answer, from its beginning."""
 _PART = re.compile(r"[\w$]")
 """A character of a name."""
 _NEAR = 2

@@ -35,7 +35,7 @@ class Use(Enum):
     CALL = auto()
     IMPORT = auto()
     DEFAULT_IMPORT = auto()
-    """All that a module exports, under the name."""
+    """Import of all that a module exports, under the name."""
     TEXT = auto()
     """Comments, sentences, lists of what is exported, names of keyword arguments."""
     VALUE = auto()
@@ -50,8 +50,8 @@ class Mention:
     """The byte at which the name begins."""
     use: Use
     origin: str = ""
-    """What is written before a called name (`self` of `self.run()`), or the module that it is
-    imported from."""
+    """Text before a called name (`self` of `self.run()`), or the module that it is imported
+    from."""
     in_test: bool = False
     """Whether it stands in a test in the middle of a file, as those of Rust do."""
 

@@ -1,4 +1,4 @@
-"""Where functions, classes, methods and types are defined."""
+"""Definitions of functions, classes, methods and types."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ LARGEST = 1_000_000
 """Bytes. A larger file was hardly written by hand, and takes a second for each 4 MB."""
 
 _DEEPEST = 20
-"""Definitions in each other; deeper ones have names that nobody uses, and grow with the square."""
+"""Definitions in each other; deeper ones have names that are not used, and grow with the square."""
 
 _PYTHON = """
 (function_definition name: (_) @name) @function
@@ -114,7 +114,7 @@ _QUERIES = {
     GO: _GO,
 }
 _CONTAINER = "around"
-"""What qualifies the names in it, and is no definition itself."""
+"""Kind of a node that qualifies the names in it, and is no definition itself."""
 _CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "union", _CONTAINER})
 _WRAPPERS = frozenset(
     {
@@ -153,7 +153,7 @@ class Definition:
     """Counted from 1, with decorators, attributes and `export`."""
     last_line: int
     span: tuple[int, int]
-    """The same in bytes."""
+    """Span of these lines, in bytes."""
     name_at: int
     """The byte at which its own name begins."""
     is_local: bool
@@ -161,7 +161,7 @@ class Definition:
 
     @property
     def symbol(self) -> str:
-        """As an answer key has it."""
+        """Return the symbol as an answer key has it."""
         return f"{self.path}{SYMBOL_MARK}{self.name}"
 
     @property

@@ -7,9 +7,9 @@ from functools import cache
 import regex
 
 SECONDS = 5.0
-"""Of processor time, for all patterns that are looked for in one text."""
+"""Seconds of processor time for all patterns that are looked for in one text."""
 _SHARE = 0.1
-"""Of it, for one pattern that others are not to wait for."""
+"""Share of that time for one pattern, so that others need not wait for it."""
 
 
 def matching(patterns: Collection[str], text: str) -> set[str]:

@@ -60,7 +60,7 @@ _BEGINNINGS = (
     r"(?!\W{0,4}(?:\w+[ -]){0,3}"
     r"(?:admin|startproject|startapp|cookiecutter|create-[\w-]+|init|new)\b)"
 )
-"""What only began a file, which people go on with."""
+"""Words for a program that only began a file, which people continue."""
 _TOOL = rf"\s+(?:automatically\s+)?(?:by|from|with|using|via)\b{_BEGINNINGS}"
 _NOT = r"(?<!\byou\s)\b(?:do\s+\*?not\*?|don['’]t)\s+"
 _LONELY = r"(?=[^\w\n]*$|\s*[.,:;!(–—-]|\s+(?:by|from|with|using|via|on|at|files?|code|data|do)\b)"
@@ -94,7 +94,7 @@ _STRICT = re.compile(
   | [(\[]{_AUTO}generated\b[^)\]\n]{{0,60}}[)\]][^\w\n]*$
     """
 )
-"""What says it of the whole file, in comments and in the text at the head of a module."""
+"""Text that says it of the whole file, in comments and in the text at the head of a module."""
 _LOOSE = re.compile(
     rf"""(?xim)
     [.!]\s+(?-i:Generated|GENERATED){_TOOL}
@@ -110,20 +110,20 @@ _LOOSE = re.compile(
       (?:will|may)\s+be\s+(?:lost|overwritten|discarded)\b
     """
 )
-"""What says so in comments only: prose at the head of a module can be about other things."""
+"""Text that says so in comments only: prose at the head of a module can be about other things."""
 _ANNOTATION = re.compile(rb"^@(\w+\.)*\w*Generated\b", re.MULTILINE)
 _BANNER = re.compile(
     rb"\A\s*/\*(?:!|\*\s*@license\b)[^\n]{0,200}(?:\n[^\n]{0,200}){0,2}?\bv?\d+\.\d+\.\d+\b"
 )
-"""What a library in one file, which is copied, begins with: its licence, which is kept when it is
-made smaller, and its version."""
+"""Beginning of a library in one file, which is copied: its licence, which is kept when it is made
+smaller, and its version."""
 _MAPPED = re.compile(rb"^(//|/\*)[#@] sourceMappingURL=", re.MULTILINE)
 _TAIL = 500
 
 
 def says_generated(source: bytes) -> bool:
-    """Tell whether the content of a file says that a program wrote it, or looks so: with lines
-    that nobody writes, or with a map to what it was made of."""
+    """Tell whether the content of a file says that a program wrote it, or looks so: with lines that
+    no person writes, or with a map to what it was made of."""
     if len(source) >= _LONG_LINE * (source.count(b"\n") + 1) or _MAPPED.search(source[-_TAIL:]):
         return True
     if _ANNOTATION.search(source[:_HEAD]) or _BANNER.match(source[:_HEAD]):
@@ -209,7 +209,7 @@ class Files:
     """What the files of a repository are for."""
 
     declared: Mapping[str, Declared] = field(default_factory=dict)
-    """By path, where something is."""
+    """Declarations by path, of the files that have any."""
 
     def purpose_of(self, path: str) -> Purpose:
         """Tell what a file is for, by its path and what is declared of it."""
@@ -233,7 +233,7 @@ class Files:
 
 
 UNDECLARED = Files()
-"""What tells without a `.gitattributes`."""
+"""Files of a repository without a `.gitattributes`."""
 
 
 def purpose_of(path: str) -> Purpose:

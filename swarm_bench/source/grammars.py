@@ -12,7 +12,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Where the parser of a language is."""
+    """Module and function that have the parser of a language."""
 
     module: str
     entry: str = "language"
@@ -35,13 +35,13 @@ GRAMMARS = {
     **dict.fromkeys(("ts", "mts", "cts"), TYPESCRIPT),
     "tsx": TSX,
 }
-"""By file ending."""
+"""Grammars by file ending."""
 WIDEST = 10_000
 """Parts of one node."""
 _MOST_STEPS = 2_000
-"""In which the shortest text is parsed; the library counts them."""
+"""Most steps in which the shortest text is parsed; the library counts them."""
 _BYTES_A_STEP = 20
-"""That a text has more for each further one: programs take one for 30 to 1,000 of theirs."""
+"""Bytes of a text for each further step: programs take a step for 30 to 1,000 of their bytes."""
 
 
 def parse(grammar: Grammar, source: bytes) -> Node | None:

@@ -15,10 +15,10 @@ from swarm_bench.core.ports import Missing, Score
 from swarm_bench.core.session.tasks import Task, build_question
 
 ELSEWHERE = "_elsewhere"
-"""Ends the key of what an answer finds of the keys of other tasks."""
+"""Ending of the key of what an answer finds of the keys of other tasks."""
 ROOM = 5
 """How many names an answer may have beside the right ones: what it names after them does not count
-as found, or whoever names everything would find everything."""
+as found, or an answer that names everything would find everything."""
 
 
 def compute_measures(

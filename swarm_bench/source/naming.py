@@ -92,7 +92,7 @@ def find_by_name(by_name: ByName, name: str) -> list[Definition]:
 
 def _only(symbols: list[str], certain: set[str]) -> list[str]:
     """Return the symbols that a name can mean: those that are named with their files are meant
-    there already, and of several others nobody knows which."""
+    there already, and of several others it is unknown which."""
     if certain.intersection(symbols):
         return []
     return symbols if len(symbols) == 1 else []

@@ -31,7 +31,7 @@ LONGEST_LINE = 1 << 30
 END_SECONDS = 60.0
 """How long a process that was stopped may take to deliver what it had done, or one to end."""
 _EVENTS = {kind.__name__: kind for kind in get_args(Event) if kind is not TrialEnded}
-"""What it may say; records are made here."""
+"""Events that the process may send; records are made here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +39,13 @@ class FreshInterpreters:
     """Runs groups of one session."""
 
     benchmark: str
-    """Its name, by which the other interpreter finds it."""
+    """Name of the benchmark, by which the other interpreter finds it."""
     context: bytes
     """JSON that the benchmark made of what all groups need."""
     work: Path
-    """Where each group gets a folder of its own, which goes away."""
+    """Folder in which each group gets a folder of its own, which is removed afterwards."""
     out: Path
-    """Where the files that it sends go."""
+    """Folder for the files that the process sends."""
     emit: Emit
     command: tuple[str, ...] = (sys.executable, "-I", "-m", "swarm_bench.testing.fresh_worker")
     """Starts the other interpreter."""

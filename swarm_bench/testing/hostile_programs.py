@@ -21,7 +21,7 @@ _SECRET = "/etc/shadow"
 _UNCHANGED = "as it was"
 _LARGEST = 1 << 20
 _GONE_SECONDS = 2.0
-"""That a process may take to die."""
+"""Seconds that a process may take to die."""
 _STAYS = "import os, sys, time\nwhile True: time.sleep(1)"
 
 
@@ -153,8 +153,8 @@ _CONFINED = (
 
 
 async def check_hostile(environment: Environment) -> None:
-    """Check that ten programs which nobody should run get no more than they may, and that nothing
-    of them is left. Raises `AssertionError`."""
+    """Check that ten hostile programs get no more than they may, and that nothing of them is left.
+    Raises `AssertionError`."""
     with TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
         visible, mark = Path(folder).resolve(), f"hostile-{uuid4().hex}"
         port = str(server.getsockname()[1])

@@ -35,7 +35,7 @@ from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
 from swarm_bench.testing.hostile_programs import check_hostile
 
 _SECONDS = 3.0
-"""That code may take which never ends."""
+"""Seconds that code without an end may take."""
 _PROMPTS: Mapping[Way, Any] = {
     "chat": (Turn(role="user", text="How much is 1 + 1?"),),
     "text": "1 + 1 =",
@@ -47,7 +47,7 @@ _LARGE = tuple((unit * 2**20)[: 2**size] for unit in _UNITS for size in range(10
 _MAX_LETTERS, _MAX_OTHERS = 40, 3
 """Characters of an answer that is named, and right answers to other cases that are tried."""
 _READING_SECONDS = 2.0
-"""Of processor time, for a megabyte."""
+"""Seconds of processor time, for a megabyte."""
 
 
 async def check_model_benchmark(

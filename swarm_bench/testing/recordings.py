@@ -29,7 +29,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.runtime.files import append_line, write_whole
 
 WORKSPACE = "/workspace"
-"""Where the agents of a hand-made recording saw their repository."""
+"""Path at which the agents of a hand-made recording saw their repository."""
 
 
 @dataclass(frozen=True, kw_only=True)

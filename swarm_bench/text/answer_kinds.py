@@ -35,7 +35,7 @@ EMPTY = (
     r"(?:sorry[,.]? )?i (?:did not|didn't|could not|couldn't|was unable to) find any",
     "未找到",
 )
-"""What a tool says that found nothing."""
+"""Replies of a tool that found nothing."""
 _ERRORS = (
     r"\[?(?:[A-Za-z_.]*(?:Error|Exception)|error|fatal|failed|failure|panic)[\]*]{0,3}"
     r"(?: \(\w+\))?: \S",
@@ -88,12 +88,13 @@ _ERRORS = (
     r"[^\n]{0,80}尚?未(?:构建|建立|创建)?索引",
     r"错误[::]",
 )
-"""What a tool says that could not answer, and does not say so by `isError`."""
+"""Replies of a tool that could not answer, and does not say so by `isError`."""
 
 Kind = Literal["empty", "error"]
 
 MAX_ERROR_LENGTH = 2000
-"""Characters of a text that can be an error; ast-mcp and codegraph explain theirs at length."""
+"""Characters of a text that can be an error; ast-mcp and codegraph explain their errors at
+length."""
 MAX_LINE_LENGTH = 300
 """Characters of its first line, which has the phrase."""
 
@@ -102,13 +103,13 @@ _ZERO = re.compile(
     r"(?:0|none)\.?$",
     re.IGNORECASE,
 )
-"""What counts its results, and has none, when nothing but `_BESIDE` follows."""
+"""Text that counts results, and has none, when nothing but `_BESIDE` follows."""
 _HEADING = re.compile(
     r"(?:#+ |[^\n]*:$|(?:your |the )?(?:search(?:ed|ing)?(?: results?| query| term)?|results?|"
     r"query|question|pattern|term|keyword)s?(?: for|:)? )",
     re.IGNORECASE,
 )
-"""How a line begins, or ends, that repeats the question before the answer."""
+"""Beginning, or end, of a line that repeats the question before the answer."""
 _SIDE_LINES = re.compile(
     r"(?:#|query|search|question|pattern|term|time|took|elapsed|duration|tip|hint|try)\b|#+ ",
     re.IGNORECASE,
@@ -118,9 +119,9 @@ _SEARCHED = re.compile(
     r"folders|directories) (?:that were )?(?:searched|scanned|checked|examined))(?: \(\d+\))?:$",
     re.IGNORECASE,
 )
-"""How a line ends before a list of what was searched."""
+"""End of a line before a list of what was searched."""
 _MOST_TERMS = 3
-"""In a line of such a list: a mark, a number, a file."""
+"""Most terms in a line of such a list: a mark, a number, a file."""
 _MAX_HEADINGS = 2
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
@@ -183,7 +184,7 @@ _FAILED = frozenset({"error", "failed", "failure"})
 _NAMES = frozenset({"files", "paths"})
 """Keys of files that an error may be about: they are none of its results."""
 _NOT_THERE = re.compile(r"(?:page |route |endpoint |url )?not found[.!]?", re.IGNORECASE)
-"""What a server says of an address that it does not have."""
+"""Reply of a server to an address that it does not have."""
 _PROBLEM = frozenset(
     {"detail", "message", "status", "statuscode", "code", "error", "title", "type", "timestamp"}
     | {"documentation_url", "request_id", "requestid", "path", "instance"}

@@ -16,7 +16,7 @@ from pathlib import Path
 from swarm_bench.text.ranking import is_code
 
 LINES = 60
-"""Of a piece."""
+"""Lines of a piece."""
 MAX_WORDS = 64
 """Words of a question that count; more only cost time."""
 _RANKED = 100
@@ -36,7 +36,7 @@ TABLES = """
     CREATE VIRTUAL TABLE whole USING fts5(path, text, content='', tokenize='porter unicode61');
     CREATE VIRTUAL TABLE piece USING fts5(path, text, content='', tokenize='porter unicode61');
 """
-"""What a database needs for a `Ranking`."""
+"""Tables that a database needs for a `Ranking`."""
 _FILES = "CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT);"
 
 

@@ -36,7 +36,7 @@ _LANGUAGES = {
     }.items()
     for suffix in suffixes.split()
 }
-"""By suffix, without the dot."""
+"""Languages by suffix, without the dot."""
 
 
 def language_of(path: str) -> str | None:

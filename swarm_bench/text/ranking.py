@@ -1,4 +1,4 @@
-"""Which files to look at first."""
+"""Order in which files are looked at."""
 
 import math
 import re

@@ -8,9 +8,9 @@ _MOST_LINES = 50
 _SEQUENCES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]{0,2000}?(?:\x07|\x1b\\)|[ -/]*[0-~])"
 )
-"""For a terminal: colours, titles, links."""
+"""Control sequences for a terminal: colours, titles, links."""
 _BLANK = "\u200b\u200c\u200d\u2060\ufeff\x00"
-"""What has no width."""
+"""Characters without a width."""
 _LIST = r"(?:results?|matches|hits|items|files|symbols|documents|references|entries|chunks|data)"
 _NO_ROWS = re.compile(
     rf"{_LIST}(?:\[0[,|\t]?\](?:\{{[^{{}}]{{0,200}}\}})?:(?: ?\[\])?|: ?\[ ?\])|"
@@ -23,7 +23,7 @@ _SIDE_LINES = re.compile(
     r"|[\w ]{1,30}: ?(?:0|none|null|false|true|\[\]|\{\}|\"\"|'')$|---$)",
     re.IGNORECASE,
 )
-"""What may stand beside it."""
+"""Lines that may stand beside it."""
 _COLUMN = re.compile(
     r"(?:rank|#|no|id|files?|file[ _]?(?:name|path)|paths?|lines?|line[ _]?numbers?|start|end|"
     r"start[ _]?line|end[ _]?line|columns?|score|names?|symbols?|kind|types?|snippet|content|text|"
@@ -41,7 +41,7 @@ _COMPLAINT = re.compile(
     r"i/?o) ?error\b[^\n]{0,200})\.?(?: \(os error \d+\))?",
     re.IGNORECASE,
 )
-"""What a program says of a file that it cannot read."""
+"""Complaint of a program about a file that it cannot read."""
 _OBJECTS = re.compile(r"(?:<[^<>\n]{1,200} at 0x[0-9a-fA-F]{4,16}>\s*)+")
 """Objects of a program where their content was meant."""
 _ERROR_TAG = re.compile(r"<((?:\w{1,20}_)?error)\b[^<>]*>[^<>{}]*</\1>\s*")

@@ -39,13 +39,13 @@ class _Idea:
 @dataclass(frozen=True, kw_only=True)
 class _Vocabulary:
     function_words: frozenset[str]
-    """Of English: no question in keywords has them."""
+    """Function words of English: no question in keywords has them."""
     stop_words: frozenset[str]
-    """Those, and the words of instructions."""
+    """Function words, and the words of instructions."""
     unasked: frozenset[str]
     """The words of a sentence that no tool is asked for."""
     ideas: dict[str, _Idea]
-    """By every word that names the idea."""
+    """Ideas by every word that names them."""
 
 
 @cache
@@ -72,7 +72,7 @@ class Term:
     """One idea to look for."""
 
     word: str
-    """As it is named in the answer."""
+    """Word for the idea, as it is named in the answer."""
     roots: tuple[str, ...]
     """Beginnings of words that stand for it in code, the most specific first. Lower case, or an
     identifier exactly as the task spells it."""

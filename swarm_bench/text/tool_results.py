@@ -17,7 +17,7 @@ from swarm_bench.text.ranking import is_code, is_prose
 MAX_LOCATIONS = 2000
 """Locations in one result that are looked at."""
 MAX_DEPTH = 20
-"""Of JSON in JSON."""
+"""Most levels of JSON in JSON."""
 MARKS = 4
 """Lines that a reader may put around a text."""
 WINDOW = 8
@@ -25,7 +25,7 @@ WINDOW = 8
 PATIENCE = 20
 """How many times its own length a text is read for JSON that turns out to be none."""
 FALSE_STARTS = 1000
-"""How many beginnings of such JSON a text may have at most."""
+"""Most beginnings of such JSON that a text may have."""
 
 # A server may answer anything: every expression here takes time in proportion to the text.
 _NAME = r"[^\s:`'\"<>()\[\]{},;|*]"
@@ -46,7 +46,7 @@ _PADDED = re.compile(r"^ *(\d{1,9})(?: (.*))?$")
 _CONTENT = re.compile(r"^\s*(\d{1,9})(?:\t|→| \| |: )(.*)$")
 _VISIBLE = re.compile(r"\S")
 SCHEME = re.compile(r"\Afile://(?:localhost(?=/))?")
-"""What stands before the path in the address of a file of this machine."""
+"""Text before the path in the address of a file of this machine."""
 _DECODER = json.JSONDecoder()
 
 PATHS = ("path", "file", "file_path", "filePath", "relative_path", "relativePath", "filename")

@@ -11,7 +11,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.text.terms import Term
 
 RESULTS = 10
-"""Asked of one search, whoever makes it."""
+"""Results that are asked of one search, whichever agent makes it."""
 FILE = (
     *("file_path", "filePath", "absolute_path", "path", "target_file", "file"),
     *("relative_path", "filename"),
@@ -52,13 +52,13 @@ _NOT_CODE = {
     *("issues", "user", "users", "human", "humans", "person", "people", "expert", "operator"),
     *("developer", "maintainer", "colleague", "team", "customer"),
 }
-"""What somebody may look into, or ask, that is not the repository."""
+"""Things that can be looked into, or asked, and are not the repository."""
 _REPORTING = {
     *("log", "report", "vote", "notify", "notification", "alert", "announce", "message", "submit"),
     *("rate", "rating", "confirm", "confirmation", "approval", "permission", "clarification"),
     *("followup", "feedback", "comment", "reply", "tell", "remember", "think", "translate"),
 }
-"""What else may be done with words; `search_log` looks for them all the same."""
+"""Other actions that take words; `search_log` looks for them all the same."""
 _OF_CODE = {
     *("code", "codebase", "content", "contents", "text", "grep", "rg", "ripgrep", "source"),
     *("regex", "symbol", "symbols", "graph"),
@@ -89,7 +89,7 @@ Role = Literal["search", "read", "overview", "change"]
 
 def role(name: str, tool: ToolSpec) -> Role | None:
     """Tell what a tool is for that its server calls `name`; `None` when that stays unclear, or when
-    it needs an argument that nobody can guess."""
+    it needs an argument that cannot be guessed."""
     parts = name_parts(name)
     if parts & _CHANGING:
         return "change"
@@ -121,7 +121,7 @@ def searches(name: str) -> bool:
 
 
 def is_elsewhere(name: str) -> bool:
-    """Tell whether a tool of that name asks or tells somebody other than the repository."""
+    """Tell whether a tool of that name asks or tells something other than the repository."""
     parts = name_parts(name)
     return bool(parts & _NOT_CODE or (parts & _REPORTING and not parts & _SEARCHING))
 

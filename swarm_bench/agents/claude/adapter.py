@@ -19,7 +19,8 @@ TESTED = "2.1.329"
 INSTALL = f"npm install -g @anthropic-ai/claude-code@{TESTED}"
 
 REHEARSAL_MODEL = "opus"
-"""What the program takes by itself with a key: so a rehearsal's requests look like real ones."""
+"""Model that the program takes by default with a key: so a rehearsal's requests look like real
+ones."""
 
 TOOLS = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write")
 """Built-in tools, the same in every mode and for every model: without the list, a mode with an MCP

@@ -17,15 +17,15 @@ from swarm_bench.text import tokens
 from swarm_bench.text.terminal import plain_text
 
 FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
-"""For `RUST_LOG`: events without contents, and what is logged while the session starts, which
-names the servers."""
+"""Value of `RUST_LOG`: events without their contents, and what is logged at the start of a session,
+which names the servers."""
 
 _MAX_LINE = 16_384
 _EVENT = re.compile(
     r"\d\S+Z +INFO (?:\S+: )?codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?"
     r'event\.name="([\w.]+)" '
 )
-"""How a line begins that is one; another may quote it."""
+"""Beginning of a line that is an event; another line may quote it."""
 _FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b(?![.,]\d)")
 _SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
 _TOOL = re.compile(r"\btool_name=(\S+) tool_namespace=(\S+) call_id=(\S+)")
@@ -74,7 +74,7 @@ class Log:
     model: str | None = None
     version: str | None = None
     unstarted: str | None = None
-    """Why no session could be started."""
+    """Reason why no session could be started."""
     last: str | None = None
     """The last line about an error."""
     events: bool = False

@@ -44,7 +44,7 @@ _RETRYING = "Reconnecting..."
 _TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search": "web_search"}
 """The name of a tool in the events, and in our records: the model has several for the first."""
 _ARGUMENTS = ("arguments", "command", "changes", "query")
-"""What the kinds of items have of a call."""
+"""Keys of an item that describe a call, in items of any kind."""
 _NOT_DONE = ("failed", "declined")
 _MESSAGES: MessagePatterns = (
     (r"codex ran out of room in the model's context window", Cause.CONTEXT_OVERFLOW),
@@ -69,7 +69,8 @@ _MESSAGES: MessagePatterns = (
         Cause.PROVIDER_FAILED,
     ),
 )
-"""How Codex begins to say it. What its provider says is read from the rest."""
+"""Beginning of the message in which Codex says it. The message of its provider is read from the
+rest."""
 _NO_END = "There is no end of a turn in the output"
 
 

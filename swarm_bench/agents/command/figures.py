@@ -26,7 +26,7 @@ _PART_AFTER = re.compile(
     rf"|{_GAP}(?:[kKMGBT]|[mb]n|mil|Mio|Mrd|Tsd|thousand|million|lakh|crore|[万億亿千])(?![A-Za-z])",
     re.ASCII,
 )
-"""What makes a figure a part of another one, or a rounded one."""
+"""Text that makes a figure a part of another one, or a rounded one."""
 _DOLLARS = re.compile(rf"{_DOLLAR}?{_GAP}(.*?){_GAP}{_DOLLAR}?")
 _DOLLARS_BEFORE = re.compile(rf"{_DOLLAR}{_GAP}$")
 _DOLLARS_AFTER = re.compile(rf"{_GAP}(?:{_DOLLAR}|(?:US )?dollars?\b)")

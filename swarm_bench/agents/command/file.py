@@ -20,7 +20,7 @@ PLACEHOLDERS = (
     "prompt", "model", "max_turns", "workspace", "home", "folder", "seed",
     "mcp_config", "mcp_servers_json", "rehearsal",
 )  # fmt: skip
-"""What can be filled in. `model` and `rehearsal` can be empty."""
+"""Names that can be filled in. `model` and `rehearsal` can be empty."""
 Values = Mapping[str, str | None]
 
 _ARGUMENTS = "{{ arguments }}"

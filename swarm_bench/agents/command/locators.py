@@ -1,4 +1,5 @@
-"""Where a figure or an answer stands in what a program printed: JSONPath, regular expression."""
+"""Location of a figure or an answer in what a program printed: by JSONPath or regular
+expression."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""From what a program printed to an outcome, as its command file describes it."""
+"""Conversion of what a program printed into an outcome, as its command file describes it."""
 
 import json
 from collections import Counter
@@ -153,8 +153,9 @@ def _find_error_cause(error: str | None, unknown: Cause) -> Cause:
 
 
 def _refusal_in_its_place(text: str, files: frozenset[str]) -> Cause | None:
-    """Return what an error means that stands in the place of an answer which took no tokens, as far
-    as anybody knows. An answer that quotes one names the file where it is, or fences it."""
+    """Return the cause that an error means which stands in the place of an answer that took no
+    tokens, as far as it is known. An answer that quotes one names the file where it is, or fences
+    it."""
     cause = last_error(text)
     if cause is None or "```" in text or any(file.rpartition("/")[2] in text for file in files):
         return None

@@ -1,4 +1,4 @@
-"""Where an answer, figures and failures stand in what a program printed or wrote, as a command file
+"""Places of an answer, figures and failures in what a program printed or wrote, as a command file
 describes it, and the reading of that output."""
 
 import re
@@ -38,7 +38,7 @@ CAUSES = {
     if consequence.status in (Status.AGENT_FAILED, Status.PROVIDER_LIMITED)
     or cause in (Cause.MAX_TURNS, Cause.COST_LIMIT)
 }
-"""What an agent can end with by itself; the rest is observed from outside."""
+"""Causes that an agent can report of itself; the others are observed from outside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +47,11 @@ class ProgramOutput:
 
     material: Material
     empty: bool = False
-    """There is nothing in it, or no such file."""
+    """Whether there is nothing in it, or no such file."""
     problem: str | None = None
-    """Why it cannot be read, or not to its end, as a sentence without its end."""
+    """Reason why it cannot be read, or not to its end, as a sentence without its end."""
     is_cut: bool = False
-    """Its JSON breaks off."""
+    """Whether its JSON breaks off."""
     payload: bytes | None = None
 
 
@@ -243,7 +243,7 @@ class OutputOf(Strict):
     compactions: Locators = ()
     subagents: Locators = ()
     activity: Pattern | None = None
-    """What of a line of its output is shown while the agent works."""
+    """Part of a line of its output that is shown while the agent works."""
 
     @property
     def written_path(self) -> str | None:

@@ -29,11 +29,11 @@ TESTED_VERSION = "0.61.0"
 INSTALL = f"npm install -g @google/gemini-cli@{TESTED_VERSION}"
 
 REHEARSAL_MODEL = "gemini-2.5-pro"
-"""One that the program knows: it asks for nothing to find out about it."""
+"""Model that the program knows: it asks for nothing to find out about it."""
 
 ATTEMPTS = 4
-"""For one request, with pauses of about 5, 10 and 20 seconds. It would try 10 times, for minutes,
-and a trial that failed so is run again anyway."""
+"""Attempts for one request, with pauses of about 5, 10 and 20 seconds. The program would try 10
+times, for minutes, and a trial that failed so is run again anyway."""
 
 NO_FILE = ".swarm-bench-no-context-file"
 """Name of the memory files to look for: none has it."""

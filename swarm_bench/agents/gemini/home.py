@@ -44,8 +44,8 @@ def figures_in(home: Path | None, servers: Collection[str]) -> HomeFigures:
 
 
 def read_usage(prompt: int | None, cached: int | None, output: int | None) -> Usage:
-    """Split off what was cached, which `prompt` includes. Nobody is billed for writing to the
-    implicit cache of the Gemini API, so 0 is a true figure for that wherever the prompt has one."""
+    """Split off what was cached, which `prompt` includes. Writing to the implicit cache of the
+    Gemini API is not billed, so 0 is a true figure for that wherever the prompt has one."""
     if prompt is None or cached is None or cached > prompt:
         return Usage(output=output)
     return Usage(input=prompt - cached, cache_read=cached, cache_create=0, output=output)

@@ -97,18 +97,18 @@ class _Transcript:
     asked_in: dict[str, int] = field(default_factory=dict)
     """Turns by the ids of calls."""
     end_times: dict[str, float] = field(default_factory=dict)
-    """When results were printed, in seconds of the epoch."""
+    """Times when results were printed, in seconds of the epoch."""
     answered_calls: list[str] = field(default_factory=list)
     """Ids of the calls whose results were printed."""
     spans: dict[str, Span] = field(default_factory=dict)
-    """Of calls that were made with no call of another tool: the results of calls made together are
-    printed together, when the slowest of them has come."""
+    """Spans of calls that were made with no call of another tool: the results of calls made
+    together are printed together, when the slowest of them has come."""
     turns: int = 0
     answer: list[str] = field(default_factory=list)
     """The pieces of text since the last result of a tool."""
     _speaking: bool = False
     _open: dict[str, datetime | None] = field(default_factory=dict)
-    """When the calls were made whose results are to come, or are coming."""
+    """Times of the calls whose results are to come, or are coming."""
 
     def add(self, printed: JsonObject) -> None:
         event = printed.value

@@ -31,7 +31,7 @@ class Log:
     model: str | None = None
     version: str | None = None
     failed_at: float | None = None
-    """When the last failed request failed, in seconds of the epoch."""
+    """Time when the last failed request failed, in seconds of the epoch."""
     error: str | None = None
     """The message of the last failed request, or of a failure whose event has none."""
     last: str | None = None

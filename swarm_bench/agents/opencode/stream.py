@@ -73,13 +73,13 @@ class Transcript:
     steps: list[Usage] = field(default_factory=list)
     costs: list[float | None] = field(default_factory=list)
     reason: str | None = None
-    """Why the last step ended; `None` while one is under way."""
+    """Reason why the last step ended; `None` while one is under way."""
     texts: list[str] = field(default_factory=list)
     """Texts of the last step, unless it called tools."""
     earlier: str = ""
     """Text of the step before, if it was to be the last one."""
     at: float | None = None
-    """When the last event was printed, in seconds of the epoch."""
+    """Time when the last event was printed, in seconds of the epoch."""
     calls: list[str] = field(default_factory=list)
     spans: dict[str, Span] = field(default_factory=dict)
     """Times of calls, by the index of the call."""

@@ -17,11 +17,12 @@ TESTED_VERSION = "0.24.4"
 INSTALL = f"npm install -g @qwen-code/qwen-code@{TESTED_VERSION}"
 
 REHEARSAL_MODEL = "qwen3-coder-plus"
-"""One that the program knows: it asks for nothing to find out about it."""
+"""Model that the program knows: it asks for nothing to find out about it."""
 
 RETRIES = {"maxRetries": 0}
-"""Of its two outer loops. The inner one has no setting: 7 requests within about 80 seconds, for a
-rate limit or a provider that fails. With the others around it, it went on for many minutes."""
+"""Setting of the program's two outer loops. The inner one has no setting: 7 requests within about
+80 seconds, for a rate limit or a provider that fails. With the others around it, it continued for
+many minutes."""
 
 CREDENTIALS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
 

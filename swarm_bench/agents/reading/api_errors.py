@@ -23,7 +23,8 @@ _OPENING = (
     r"|The input token count\b|models?/\S+ is not\b|[45]\d\d \{"
     r'|\{\s*"(?:error|type"\s*:\s*"error|detail|message)'
 )
-"""How programs begin to tell that their provider refused: in words of theirs, not of a model."""
+"""Beginning of the words with which programs report that their provider refused: their own words,
+not those of a model."""
 _IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING}|[45]\d\d \w)")
 _LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
 _ERROR_LINE = re.compile(
@@ -31,7 +32,7 @@ _ERROR_LINE = re.compile(
     r"[\w ()-]{,60}:|[A-Z][\w ]{,30} (?:[Ee]rror|failed):|(?:Failed|failed|Unable|unable) to )",
     re.MULTILINE,
 )
-"""How the line of a log begins that says that something failed."""
+"""Beginning of a log line which says that something failed."""
 _OF_TOOLS = re.compile(
     r"(?:\w*Error: )?(?:error executing tool|command failed|the tool\b|tool \S+ "
     r"|(?:ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EEXIST|EPERM|ELOOP|EMFILE|EROFS)\b)"
@@ -49,7 +50,7 @@ _UNREACHED = re.compile(
     r"|\brequested url returned error: [345]\d\d|\bfetch failed\b",
     re.IGNORECASE,
 )
-"""What the system says where a server cannot be reached, and what fetches say of one that can."""
+"""Errors of the system where a server cannot be reached, and those of fetches where it can."""
 _LONGEST = 4_000
 """Characters of a message that are looked at."""
 _LAST = 8_192
@@ -75,9 +76,9 @@ def find_reason(
 
 
 def refused_before(log: str, printed: str) -> Cause | None:
-    """Return what a program's last errors mean that failed before its model had answered anything;
-    `None` when none of them is a provider's. The only line of its own `log` is about its failure,
-    whatever it begins with; what it `printed` may be somebody's text."""
+    """Return the cause of a program's last errors that occurred before its model had answered
+    anything; `None` when none of them is a provider's. The only line of its own `log` is about its
+    failure, whatever it begins with; what it `printed` may be any text."""
     if (cause := last_error(log) or last_error(printed)) is not None:
         return cause
     line = log.strip()

@@ -65,7 +65,7 @@ class ProgramAnswer:
     stdout: str
     stderr: str
     description: str
-    """What happened, as a clause after the command."""
+    """Description of what happened, as a clause after the command."""
 
 
 def ask_program(argv: Sequence[str], timeout: float) -> ProgramAnswer:

@@ -19,14 +19,14 @@ Json = dict[str, Any]
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
 _MARK = r"[ \t\ufeff]|data:|[\x9b\udc9b][0-?]*[ -/]*[@-~]"
-"""What can stand before JSON on a line, beside what `plain` takes out; `data:` in a stream of
+"""Text that can stand before JSON on a line, beside what `plain` takes out; `data:` in a stream of
 server-sent events, which programs pass on."""
 _BEGIN = re.compile(rf"(?:\A|[\r\n])(?:{_MARK})*(?=[\[{{])")
 _END = re.compile(rf"(?:{_MARK})*(?:[\r\n\[{{]|\Z)")
 _BETWEEN = re.compile(rf"(?:[\r\n]|{_MARK})*")
 _IN_ARRAY = re.compile(rf"(?:[\r\n,\[\]]|{_MARK})*")
 _CONVINCING = re.compile(r'\{\s*(?:"|\Z)|\[\s*\{')
-"""How JSON begins rather than a line of a log."""
+"""Beginning of JSON rather than of a line of a log."""
 MAX_WHOLE_BYTES = 16 * 1024 * 1024
 MAX_FIGURE = 2**53
 MAX_NOISE = 10_000

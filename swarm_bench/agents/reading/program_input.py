@@ -7,8 +7,8 @@ from typing import Any
 from swarm_bench.core.outcome import START_SECONDS
 
 _TIMEOUT_MS = 120_000
-"""For an MCP server to connect, and for each of its answers. The programs' own limit is 10 minutes,
-in which a server that hangs at its start keeps the agent from its first request."""
+"""Time that an MCP server may take to connect, and for each of its answers. The programs' own limit
+is 10 minutes, in which a server that hangs at its start keeps the agent from its first request."""
 _UNSET = "SWARM_BENCH_UNSET"
 """A variable that no agent has."""
 _DOLLAR = f"${{{_UNSET}:-$}}"
@@ -17,7 +17,7 @@ _DOLLAR = f"${{{_UNSET}:-$}}"
 
 def trust_server(configured: dict[str, Any]) -> dict[str, Any]:
     """Return a server as Gemini CLI has one in its settings, and Qwen Code, which was made from it;
-    `trust` because nobody can be asked."""
+    `trust` because there is no user to ask."""
     server = {"timeout": _TIMEOUT_MS, **configured, "trust": True}
     kind = str(server.pop("type", "http")).lower()
     if "url" in server and kind != "sse":

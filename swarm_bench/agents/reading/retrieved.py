@@ -28,22 +28,22 @@ _FORGE = re.compile(r"(?!https?:)|.*/(?:blob|tree|raw|src|edit)/")
 """Addresses that may be of files of a repository."""
 _PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,9}$")
 _POSITION = re.compile(r"[:#]L?\d.*|-\d+-$", re.DOTALL)
-"""What stands behind a path in the output of a search: `:12:`, `#L12`, `-12-`."""
+"""Text behind a path in the output of a search: `:12:`, `#L12`, `-12-`."""
 _NO_FILES = snapshot_of(frozenset(), "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """When calls were made and answered, by their ids, as far as the program says it."""
+    """Times when calls were made and answered, by their ids, as far as the program reports them."""
 
     turns: Mapping[str, int] = field(default_factory=dict)
     """Request of the main conversation that made the call, from 1."""
     end_times: Mapping[str, float] = field(default_factory=dict)
-    """When the result came, in seconds of the epoch."""
+    """Times when results came, in seconds of the epoch."""
     usage: Sequence[Usage] = ()
     """Tokens of the requests of the main conversation."""
     started: datetime | None = None
-    """When the process was started."""
+    """Time when the process was started."""
 
     def seconds(self, call: str) -> float | None:
         """Return the seconds from the start to the result."""
@@ -148,8 +148,8 @@ def _find_mention(word: str) -> str | None:
 
 
 def _iterate_texts(content: object) -> Iterator[str]:
-    """Yield all texts in a value, also in JSON that is written in one. Without recursion: nobody
-    knows how deep it is."""
+    """Yield all texts in a value, also in JSON that is written in one. Without recursion: its depth
+    is unknown."""
     pending = [content]
     while pending:
         value = pending.pop()

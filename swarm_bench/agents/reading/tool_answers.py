@@ -26,13 +26,13 @@ _LABEL = (
     r"(?:for|of|about|matching|quer(?:y|ies)|q|search(?:ed|ing)?|questions?|patterns?|terms?|"
     r"keywords?|topics?|prompt|text)"
 )
-"""What stands before a question that is repeated without quotes."""
+"""Text before a question that is repeated without quotes."""
 _BETWEEN = (
     r"(?:[\s,;|&+]{1,4}(?:(?:and|or)\s)?|"
     rf"[{_QUOTES}](?:\s?[,;|&+]|\s(?:and|or)\b)?\s?[{_QUOTES}])"
 )
 _END = r"(?![\w/\\(-]|\.\w)"
-"""Not in the middle of a name or a path."""
+"""Position that is not in the middle of a name or a path."""
 _PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,5}\b")
 _RESULT = re.compile(
     r"^[ \t]|\w\.[A-Za-z]\w{0,5}\b|^\d+[\t:|]|[;{}]$|^\w+(?:: ?\w+)? ?= |^@|^//|"
@@ -70,7 +70,7 @@ _ID = re.compile(
 _NUMBER = re.compile(
     r"(?<![\w.:/\\-])(?<!\bline )(?<!\blines )(?<! to )(?<! and )\d{1,20}(?![\w:/\\-]|\.\w| \w)"
 )
-"""One that counts no things, and is of no line."""
+"""Number that counts no things, and is not the number of a line."""
 _MARK = re.compile(
     r"\b\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\b|\b0x[0-9a-f]{4,16}\b|"
     r"\b(?:pid|worker|process|thread|node|host|job|task|pod|attempt)[-#:= ]{1,2}\d{1,20}\b",

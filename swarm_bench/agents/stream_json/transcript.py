@@ -30,13 +30,13 @@ EXTRAS_KEY = "swarm_bench"
 """Key of the object in which an agent of ours prints what Claude Code has no key for."""
 
 _CUT_OFF = "cut off mid-stream"
-"""What the program writes to its model of an answer that arrived in part."""
+"""Text that the program writes to its model about an answer that arrived in part."""
 
 _ERROR_MARKS = ("isApiErrorMessage", "is_api_error_message")
 """Keys that mark a message as an error."""
 
 SUBAGENT_TOOLS = ("Agent", "Task")
-"""What the tool that starts a sub-agent is called, and was called."""
+"""Current and former name of the tool that starts a sub-agent."""
 
 
 @dataclass
@@ -45,8 +45,8 @@ class Transcript:
 
     init: Json | None = None
     results: dict[int, JsonObject] = field(default_factory=dict)
-    """By the number that the program gives them: it answers again when its work in the background
-    ends. Results without a number follow each other; the last one counts."""
+    """Results by the number that the program gives them: it answers again when its work in the
+    background ends. Results without a number follow each other; the last one counts."""
     has_messages: bool = False
     """Whether there was any event of a conversation: without one, calls are unknown, not none."""
     requests: dict[str, Usage] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Transcript:
     asked_in: dict[str, str] = field(default_factory=dict)
     """Request of the main conversation by the id of the call that it made."""
     end_times: dict[str, float] = field(default_factory=dict)
-    """When the results came, by call id, in seconds of the epoch."""
+    """Times when the results came, by call id, in seconds of the epoch."""
     retries: int = 0
     retrying: Json | None = None
     """The last event, when it announces that a request will be made again."""
@@ -80,12 +80,12 @@ class Transcript:
     """The program's own name for what made it give up, beside the message that it shows; `unknown`
     where it only says that this is an error."""
     program_message: str | None = None
-    """What the program says itself in the place of its model's last answer."""
+    """Message of the program itself in the place of its model's last answer."""
     _said_in: str | None = None
     """Request of which `text` is."""
     _streaming: str | None = None
     _call_times: dict[str, datetime | None] = field(default_factory=dict)
-    """When the calls were made."""
+    """Times when the calls were made."""
     _in_calls: float = 0.0
     """Seconds of the calls so far whose times an agent of ours gave."""
 

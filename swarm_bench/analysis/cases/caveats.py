@@ -135,7 +135,7 @@ def find_answers_elsewhere(session: ModelSession, arm: str) -> Iterator[Caveat]:
 
 
 def find_empty_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
-    """Find answers that are empty and count as they are: nobody says that the model did not end
+    """Find answers that are empty and count as they are: nothing shows that the model did not end
     them."""
     answers = session.list_answers(arm)
     empty = sum(is_empty(record) and not record.elsewhere for record in answers)
@@ -145,7 +145,7 @@ def find_empty_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
 
 
 def find_unexplained_ends(session: ModelSession, arm: str) -> Iterator[Caveat]:
-    """Find answers of which nobody knows whether they are whole. Those of a file are."""
+    """Find answers of which it is unknown whether they are whole. Those of a file are."""
     answers = session.list_answers(arm)
     if unsaid := sum(not (record.finish or record.whole) for record in answers):
         clause = f"its server did not say why the answer ended in {_format_count(unsaid, answers)}"

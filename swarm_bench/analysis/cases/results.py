@@ -23,11 +23,11 @@ class ResultFigure:
     value: float | None
     """`None` when no case has it."""
     interval: tuple[float, float] | None
-    """Without what the figure cannot be."""
+    """Interval, without values that the figure cannot have; `None` where there is none."""
     cases: int
-    """That have it."""
+    """Number of cases that have the figure."""
     expected_cases: int
-    """That it is of; where there are none, it is of another part of the data."""
+    """Number of cases that the figure covers; 0 if it is for another part of the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Result:
     part: str | None
     """`None`: in all of it."""
     cases: int
-    """That were asked in it."""
+    """Number of cases that were asked in the part."""
     figures: tuple[ResultFigure, ...]
     empty: str = ""
     """How many of its answers are, since the server put its text elsewhere; empty where none is."""

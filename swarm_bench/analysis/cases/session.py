@@ -39,29 +39,29 @@ class CaseSession(ABC):
     those that derive from it."""
 
     kinds: ClassVar[tuple[ArmKind, ...]]
-    """Of the caveats on its arms, the gravest first."""
+    """Kinds of caveats on the arms, the gravest first."""
     noun: ClassVar[str] = "case"
-    """What is counted in its intervals."""
+    """Noun for what is counted in its intervals."""
 
     experiment: CaseExperiment
     records: Sequence[CaseRecord]
     metrics: Metrics
     warnings: tuple[str, ...] = ()
-    """What was met while reading: broken lines, changed ones."""
+    """Problems that were met while reading: broken lines, changed ones."""
     rescored: Sequence[ReparsedAnswer] = ()
-    """What became of answers that were scored again."""
+    """Answers that were scored again."""
     verdicts: Sequence[Verdict] = ()
-    """What judges made of pairs of its answers."""
+    """Verdicts of judges on pairs of its answers."""
     rules_now: int = 1
     """The number of the rules by which this version scores."""
     folder: str = ""
-    """Where it lies, as whoever asked for it named it."""
+    """Path of the session's folder, as the caller wrote it."""
     changed: bool = False
     """Whether lines are not as they were written."""
 
     @cached_property
     def memory(self) -> dict[Hashable, Any]:
-        """That of functions that are asked `once`."""
+        """Return the memory of functions decorated with `once`."""
         return {}
 
     @cached_property
@@ -267,7 +267,7 @@ class CaseSession(ABC):
 
     @cached_property
     def references(self) -> dict[str, str]:
-        """By the name of an arm, the one that it is held against; those that are held against none
+        """Return the arm that each arm is compared with, by name; arms that are compared with none
         are not in it."""
         first, *other_arms = self.arms
         return dict.fromkeys(other_arms, first)
@@ -280,8 +280,8 @@ class CaseSession(ABC):
         )
 
     def advise_next_step(self, needed: int | None) -> Step | None:
-        """Advise so many cases, or where nobody knows how many, to run what is missing; `None`
-        where neither can be."""
+        """Advise so many cases, or if their number is unknown, to run what is missing; `None` where
+        neither can be."""
         return self.advise_more_cases(needed) if needed else self.advise_missing()
 
     def advise_missing(self) -> Step | None:

@@ -68,7 +68,7 @@ class Extras:
     """Lines of the set-up."""
     notes: Sequence[str] = ()
     sections: Sequence[Section] = ()
-    """Before the effects."""
+    """Sections that stand before the effects."""
     details: Sequence[Section] = ()
 
 
@@ -214,7 +214,7 @@ def _make_confusion(session: CaseSession, metric: Metric, confusion: Confusion) 
 
 
 def _applies(session: CaseSession, metric: Metric, arm: str) -> bool:
-    """Tell whether a metric is of an arm: what answers cost is not where nobody is billed, unless
+    """Tell whether a metric is of an arm: the cost of answers is not where there is no bill, unless
     the verdict is on it."""
     if metric.key != "cost" or metric is find_primary_metric(session):
         return True

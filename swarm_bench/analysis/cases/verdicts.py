@@ -68,12 +68,12 @@ class _Comparison:
     metric: Metric
     pairs: Pairs
     sides: Mapping[str, Part]
-    """By arm, how many of its trials are not in the figures."""
+    """Trials that are not in the figures, by arm."""
 
     void: str
-    """Why there is no evidence; empty where there is."""
+    """Reason why there is no evidence; empty where there is."""
     uncertainty: str
-    """Why the figures show nothing; empty where they may."""
+    """Reason why the figures show nothing; empty where they may."""
 
 
 @once

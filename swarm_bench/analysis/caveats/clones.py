@@ -10,8 +10,8 @@ from swarm_bench.core.session.experiment import Repository
 
 
 def find_unexpected_files(mode_trials: ModeTrials) -> Iterator[Caveat]:
-    """Find what agents left that works on others: they read a changed CLAUDE.md, and git runs a new
-    hook. Nobody meant to measure that."""
+    """Find what agents left that affects others: they read a changed CLAUDE.md, and git runs a new
+    hook. That was not meant to be measured."""
     lines = (line for line in mode_trials.selection.data.overhead if line.mode == mode_trials.mode)
     path_lists = [line.unexpected or () for line in lines]
     path_lists += [swarm.unexpected for swarm in mode_trials.swarms]

@@ -1,5 +1,5 @@
 """Answers with nothing in them: empty ones, error texts, and the same for every question; and those
-that nobody can look at."""
+that cannot be examined."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class _ToolSums:
     """Different ones, of answers with something in them."""
     different: int
     tasks: frozenset[str]
-    """In which it was asked."""
+    """Tasks in which the tool was asked."""
 
     @property
     def all_empty(self) -> bool:
@@ -41,7 +41,7 @@ class _ToolSums:
 
     @property
     def often_empty(self) -> bool:
-        """From one half on."""
+        """Return whether at least half of the answers are empty."""
         return 0 < self.answers <= 2 * self.empty
 
     @property

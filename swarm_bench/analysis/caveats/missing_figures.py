@@ -98,8 +98,8 @@ def find_same_text(mode_trials: ModeTrials) -> Iterator[Caveat]:
 
 
 def find_same_names(mode_trials: ModeTrials) -> Iterator[Caveat]:
-    """Find a mode whose answers have as much of what other tasks ask for as of what theirs does: a
-    list that hardly depends on the question."""
+    """Find a mode whose answers have as much of what other tasks ask for as of what their own task
+    does: a list that hardly depends on the question."""
     selection, metric = mode_trials.selection, find_recall_metric(mode_trials.selection)
     experiment = selection.data.experiment
     if metric is None or any(find_same_text(mode_trials)):  # which says it already

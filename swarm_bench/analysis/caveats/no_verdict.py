@@ -26,7 +26,7 @@ from swarm_bench.core.session.records import Treatment
 from swarm_bench.core.status import Cause
 
 _END_VERBS: dict[str, str] = {Cause.TIMEOUT: "timed out", Cause.MAX_TURNS: "ran out of turns"}
-"""How trials ended, where the name of the cause is no verb."""
+"""Phrases for how trials ended, where the name of the cause is no verb."""
 
 
 def explain_no_verdict(selection: Selection, mode: str) -> str | None:

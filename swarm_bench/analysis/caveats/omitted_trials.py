@@ -49,7 +49,8 @@ def count_planned(mode_trials: ModeTrials) -> int:
 
 
 def _list_lost(mode_trials: ModeTrials) -> list[TrialRecord]:
-    """List the trials that the harness, the provider or a service lost, and nobody interrupted."""
+    """List the trials that the harness, the provider or a service lost, without those that were
+    interrupted."""
     trials = filter(
         is_inconclusive, mode_trials.selection.get_arm(mode_trials.mode).uncounted_trials
     )

@@ -96,7 +96,7 @@ def _describe_positions(selection: Selection, positions: dict[Swarm, float]) -> 
 
 
 _SMALLEST = 0.01
-"""What rounds to less is not worth a word."""
+"""Smallest effect that is reported."""
 _TURNS = 0.25
 """Shares of the session by which the trials of two modes that took turns may lie apart."""
 
@@ -107,9 +107,9 @@ class Drift:
 
     metric: Metric
     trend: Trend
-    """Of logarithms."""
+    """Trend of the logarithms."""
     middles: dict[str, float]
-    """By mode, when its trials started on the average, as a share of that time."""
+    """Average start of a mode's trials, by mode, as a share of that time."""
 
 
 class _StartedTrial(NamedTuple):
@@ -119,7 +119,7 @@ class _StartedTrial(NamedTuple):
     task: str
     block: Block
     at: float
-    """When it started, from 0 (the first) to 1 (the last)."""
+    """Time when it started, from 0 (the first) to 1 (the last)."""
     value: float
     """The logarithm."""
 

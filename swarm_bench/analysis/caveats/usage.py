@@ -10,7 +10,7 @@ from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import Evidence, Treatment, TrialRecord
 
 LABELS = (Treatment.NOT_CONNECTED, Treatment.UNUSED)
-"""What a trial of a mode with a tool is that did not use it."""
+"""Labels of a trial of a mode with a tool that did not use it."""
 
 Trials = list[TrialRecord]
 

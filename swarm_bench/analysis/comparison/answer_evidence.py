@@ -218,7 +218,7 @@ def _explain_partly_judged(conclusion: Conclusion) -> Iterator[str]:
 
 
 def _explain_judged_alone(conclusion: Conclusion) -> Iterator[str]:
-    """Say that a claim on the cost comes from tasks that nobody judges."""
+    """Say that a claim on the cost comes from tasks without a judgement of quality."""
     judged_pairs, cost = conclusion.judged_costs, conclusion.cost
     if not judged_pairs or not cost:
         return
@@ -260,7 +260,7 @@ CHANGES = {
     Quality.NOT_WORSE: Change.SAME,
     Quality.NOT_SHOWN: Change.UNCLEAR,
 }
-"""What a quality shows, as a change."""
+"""Changes that the qualities show."""
 
 
 def contrast_cost(conclusion: Conclusion, experiment: Experiment) -> Contrast | None:

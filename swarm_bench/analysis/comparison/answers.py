@@ -70,7 +70,8 @@ _TIMES = {"spends less": "is faster", "spends more": "is slower", "spends as muc
 _TONES = {Verdict.HURTS: Tone.BAD, Verdict.INCONCLUSIVE: Tone.OPEN}
 _GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
 _NO_LOSS = _GAINS | {Verdict.EQUIVALENT, Verdict.TRADE_OFF}
-"""What is claimed by evidence alone. A loss stays one without: having a tool costs tokens."""
+"""Verdicts that are claimed on evidence alone. A loss stays one without: having a tool costs
+tokens."""
 _PLACEBO = " is no better than its placebo"
 _WORSE = frozenset({Quality.WORSE, Quality.LOWER})
 _BETTER = frozenset({Quality.BETTER, Quality.HIGHER})

@@ -77,7 +77,7 @@ def compute_constant(selection: Selection, part: KeyPart) -> float | None:
 @once
 def compute_constant_as_long(selection: Selection, mode: str, part: KeyPart) -> float | None:
     """Compute the recall of the best list of what several tasks ask for, of as many names as the
-    answers of a mode typically have: whoever names one file is held against one."""
+    answers of a mode typically have: an answer of one file is compared with a list of one."""
     max_names = _count_names(selection, mode, part)
     return constant_recall(
         _list_judged_tasks(selection), part, shared_only=True, max_names=max_names

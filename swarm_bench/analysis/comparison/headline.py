@@ -105,7 +105,7 @@ def _answer_uncompared(selection: Selection, mode: str) -> Answer:
 
 
 def _list_columns(selection: Selection, mode: str) -> Iterator[Column]:
-    """Yield the columns of a mode: as used only where it differs, and where anybody used the
+    """Yield the columns of a mode: as used only where it differs, and where an agent used the
     tool."""
     yield Column(mode=mode)
     if not selection.has_tool(mode):

@@ -12,7 +12,7 @@ from swarm_bench.core.session.records import Treatment
 TIMES = ("wall_seconds", "duration_s")
 REQUESTS, TURNS = "requests", "num_turns"
 SPENDING = (REQUESTS, TURNS, "total_tokens", "effective_tokens", "cost", "result_lines")
-"""What whoever thinks decides: a model, or fixed rules in the place of one."""
+"""Metrics that depend on the decisions of a model, or of fixed rules in the place of one."""
 RATIOS = (*TIMES, *SPENDING)
 
 
@@ -20,7 +20,7 @@ _DOLLARS = "US dollars"
 
 
 def select_billed(metrics: Iterable[Metric], selection: Selection) -> tuple[Metric, ...]:
-    """Leave out dollars where nobody is billed, but for those that a verdict is asked on. The
+    """Leave out dollars where there is no bill, but for those that a verdict is asked on. The
     records keep them, and exports show them."""
     primary = selection.data.experiment.primary
     return tuple(
@@ -40,7 +40,7 @@ def list_headline_metrics(selection: Selection) -> tuple[Metric, ...]:
 
 
 def list_time_metrics(selection: Selection) -> tuple[Metric, ...]:
-    """List the metrics of time, and those of packages that nobody who thinks decides."""
+    """List the metrics of time, and those of packages that do not depend on a model's decisions."""
     return (*selection.metrics.named(TIMES), *_list_package_metrics(selection, is_spent=False))
 
 

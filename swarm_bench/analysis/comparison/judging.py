@@ -27,7 +27,7 @@ class Contestant:
     agent: int
     """Or number of the case."""
     task: str
-    """What was asked."""
+    """Task that was asked."""
     task_id: str | None
     trial: str | None
     attempt: int
@@ -36,7 +36,7 @@ class Contestant:
 
     @property
     def position(self) -> tuple[int, int, str]:
-        """What it shares with its counterpart in the other mode."""
+        """Return the position, which the trial shares with its counterpart in the other mode."""
         return self.run, self.agent, self.task_id or self.task
 
 
@@ -70,7 +70,7 @@ class Match:
     """A mode beside its reference."""
 
     name: str
-    """In the table."""
+    """Name of the mode in the table."""
     of_mode: tuple[Contestant, ...]
     of_reference: tuple[Contestant, ...]
 
@@ -120,7 +120,8 @@ def _make_contestants(selection: Selection, mode: str) -> tuple[Contestant, ...]
 def sum_judgements(
     matches: Sequence[Match], verdicts: Sequence[Verdict], reference: str | None
 ) -> Judging | None:
-    """Sum up what was stored; `None` when nobody judged. `reference`: that of all, if it is one."""
+    """Sum up what was stored; `None` when nothing was judged. `reference`: that of all, if it is
+    one."""
     if not verdicts:
         return None
     latest = {(line.judge, identify_pair(line), line.first): line for line in verdicts}

@@ -36,7 +36,7 @@ from swarm_bench.core.status import Status
 Side = tuple[Selection, str]
 """A mode of a session."""
 RECALLS = ("file_recall", "symbol_recall", "fact_share")
-"""What answers are judged by: by the first of them that they have."""
+"""Metrics that answers are judged by: by the first of them that they have."""
 SUCCESS = "success_rate"
 """The quality, where there are no keys."""
 

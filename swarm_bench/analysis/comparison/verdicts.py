@@ -45,38 +45,39 @@ class Conclusion:
     cost: MetricPairs | None
     """`None` where fixed rules decided what was spent."""
     level: float
-    """Of its hypothesis, among those of all modes."""
+    """Significance level of the mode's hypothesis, among those of all modes."""
     hypotheses: int
     """Modes that are compared with the reference."""
     quality: MetricPairs
     shown_quality: Quality
     shows_nothing: bool = False
-    """It is not worse, or better, but that shows nothing: whoever finds nothing is not worse, or
-    this mode found hardly more than a constant answer."""
+    """Whether the mode is not worse, or better, without showing anything: a mode that finds nothing
+    is not worse, or this mode found hardly more than a constant answer."""
     partly_judged: bool = False
-    """What was found is known of too few of the tasks for a gain in all of them."""
+    """Whether what was found is known of too few of the tasks for a gain in all of them."""
     judged_costs: Pairs | None = None
     """The cost over the judged tasks alone, where these do not show the same: the verdict is
     without it."""
     spends: Change = Change.UNCLEAR
-    """What the primary metric shows by itself."""
+    """Change that the primary metric shows by itself."""
     censored: Censored | None = None
-    """With stopped and lost trials at their worst; `None` where there are none."""
+    """Comparison with stopped and lost trials at their worst; `None` if there are none."""
     is_hidden: bool = False
-    """What it shows does not stand so: the verdict is without it."""
+    """Whether stopped and lost trials could hide what is shown: the verdict is without it."""
     unproved: bool = False
-    """What was found is not shown with lost trials at their worst: the verdict is without it."""
+    """Whether what was found is not shown with lost trials at their worst: the verdict is without
+    it."""
     uncertainty: str = ""
     """Why nothing is shown of the cost, or of what was found: one of the two modes lacks more of
     its trials."""
     unsure: bool = False
     """The doubt is of what was found."""
     together: bool = False
-    """It is a time, and agents ran at the same time."""
+    """Whether the metric is a time, and agents ran at the same time."""
     swarms: Effect | None = None
     """The comparison of such times over swarms; `None` where no swarm has them in both modes."""
     too_narrow: bool = False
-    """What tasks show of such times is not shown by swarms: the verdict is without it."""
+    """Whether swarms do not show what tasks show of such times: the verdict is without it."""
 
     @property
     def is_withheld(self) -> bool:
@@ -104,7 +105,7 @@ def find_unknown_metric(selection: Selection) -> str | None:
 @once
 def conclude(selection: Selection, mode: str) -> Conclusion | None:
     """Apply the rule to a mode; `None` for one that is no hypothesis, and where fixed rules spent
-    and nobody knows the right answers."""
+    and the right answers are unknown."""
     experiment = selection.data.experiment
     if mode not in list_hypotheses(selection):
         return None
@@ -191,13 +192,13 @@ _GAINS = frozenset({Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER})
 
 
 def _is_nothing_as_good(quality: MetricPairs, margin: float) -> bool:
-    """Tell whether whoever finds nothing would be as good as the reference."""
+    """Tell whether a mode that finds nothing would be as good as the reference."""
     pairs = quality.pairs
     return bool(pairs.cases) and round(pairs.reference_mean - margin, 9) <= 0
 
 
 def _is_partly_judged(quality: MetricPairs, cost: MetricPairs) -> bool:
-    """Tell whether agents could have given up in the tasks that nobody judges."""
+    """Tell whether agents could have given up in the tasks without a judgement."""
     return len(quality.pairs.cases) < LEAST_PAIRED * len(cost.pairs.cases)
 
 
@@ -257,8 +258,8 @@ def _pair_judged_costs(
 def select_judged_tasks(
     selection: Selection, cost: MetricPairs, quality: MetricPairs
 ) -> Cases | None:
-    """Return the tasks without those in which the cost is compared and nobody judges what was
-    found; `None` where there are none of these."""
+    """Return the tasks without those in which the cost is compared and what was found is not
+    judged; `None` where there are none of these."""
     unjudged = set(cost.pairs.cases) - set(quality.pairs.cases)
     tasks = select_planned_tasks(selection, cost.metric)
     ids = tuple(task for task in tasks.ids if task not in unjudged)

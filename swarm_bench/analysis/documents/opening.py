@@ -47,9 +47,9 @@ class End:
     caveats: Sequence[str]
     """Warnings and caveats, the gravest first."""
     notes: int
-    """That only the file has."""
+    """Number of notes that only the file has."""
     aside: Text = ()
-    """What is said where there is room."""
+    """Text that is shown where there is room."""
     next_step: str = ""
 
 
@@ -181,7 +181,7 @@ def _describe_file(caveats: int, notes: int) -> str:
 
 
 OPEN_LINES = 80
-"""What a reader sees without opening anything."""
+"""Lines that a reader sees without opening anything."""
 _MAX_VERDICTS = 12
 _MAX_ROWS = 20
 _MAX_FOLDED = 30
@@ -205,11 +205,11 @@ class Opening:
     tables: tuple[Grid, ...] | None = None
     """The table as a terminal shows it; `None` where it is the same."""
     gravest: Sequence[str] = ()
-    """What a terminal shows of warnings and caveats, the gravest first."""
+    """Gravest warnings and caveats, as a terminal shows them, the gravest first."""
     aside: Text = ()
-    """What a terminal shows where there is room."""
+    """Text that a terminal shows where there is room."""
     next_step: str = ""
-    """What a terminal shows of what comes next, where no verdict says so."""
+    """Next step that a terminal shows, where no verdict says so."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,7 @@ def _make_figure(column: TrialColumn, trial: TrialRecord) -> Value:
 
 
 _FIRST = ("duration_s", "num_turns", "input_tokens", "cache_read", "output_tokens")
-"""As canopy's script orders them; the others follow as they are declared."""
+"""First keys, in the order of canopy's script; the others follow as they are declared."""
 
 
 def make_page(metrics: Iterable[Metric], record: TrialRecord, answer: str | None) -> Page:

@@ -32,20 +32,20 @@ class Evidence:
     relative: bool = False
     """The effect is of logarithms."""
     absent: str = ""
-    """Why there is no figure that could be relied on."""
+    """Reason why there is no figure that could be relied on."""
     uncertainty: str = ""
-    """Why nothing can be concluded from them."""
+    """Reason why nothing can be concluded from them."""
     reference: str = ""
-    """What a ratio is to."""
+    """Arm that a ratio is relative to."""
     caveat: str = ""
-    """What must be known beside the figure."""
+    """Caveat that must be known beside the figure."""
     worst: tuple["Evidence", ...] = ()
-    """The figure with lost trials at their worst, for a limit and against it; empty where none was
-    lost, and where nobody can say what the worst is."""
+    """Evidence with lost trials at their worst, for a limit and against it; empty where none was
+    lost, and where the worst is unknown."""
     judged_evidence: "Evidence | None" = None
     """The figure over the tasks whose answers are judged, where others are in it."""
     noun: str = "task"
-    """What a case is called, or a group of them."""
+    """Noun for a case, or for a group of cases."""
     over_swarms: bool = False
     """Whether cases are swarms, of which more tasks make no more."""
 

@@ -20,7 +20,7 @@ from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What the trials of a model that are still to run would take. `None` where nobody knows."""
+    """Expected use of the trials of a model that are still to run; `None` where that is unknown."""
 
     model: str
     trials: int
@@ -31,12 +31,12 @@ class Expected:
     received: Span | None = None
     """Tokens."""
     seconds: Span | None = None
-    """As if one request were made at a time."""
+    """Duration of the requests in seconds, if they were made one at a time."""
     dollars: Span | None = None
     source: str | None = None
     """The session that shows what its answers take; `None` for assumptions."""
     unpriced: str = ""
-    """Why nobody knows the dollars, as a clause."""
+    """Reason why the dollars are unknown, as a clause."""
 
 
 def describe_requests(

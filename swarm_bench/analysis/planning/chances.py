@@ -48,7 +48,7 @@ class Truth:
     spread: float
     """Standard deviation of the logarithms of the runs of a task."""
     quality_spread: float = 0.0
-    """The same of the quality of the runs."""
+    """Standard deviation of the quality of the runs of a task."""
     differing: float = 0.0
     """Share of the tasks in which what the two find differs at all."""
 
@@ -60,7 +60,7 @@ class Bar:
     margin: float
     quality_margin: float
     level: float = ALPHA
-    """Of the hypothesis among those of all modes."""
+    """Significance level of the hypothesis, among those of all modes."""
     at_every_look: bool = False
     """Whether the session is to end when its verdict stands. The chances are those at its last
     look."""

@@ -28,7 +28,7 @@ class Earlier:
 
 @dataclass(frozen=True, kw_only=True)
 class QualitySpread:
-    """By how much answers differ."""
+    """Differences between answers."""
 
     spread: float
     """Standard deviation of the runs of a task."""
@@ -40,7 +40,7 @@ COST_SPREADS = (0.3, 0.45)
 """Standard deviations of logarithms that are assumed: of quiet runs, and of noisy ones."""
 _RATE = 0.8
 QUALITY_SPREAD = math.sqrt(_RATE * (1 - _RATE) / 2)
-"""What is assumed: two key files, each found in four of five runs."""
+"""Spread that is assumed: two key files, each found in four of five runs."""
 EQUAL = QualitySpread(spread=0.0, differing=0.0)
 
 
@@ -49,7 +49,7 @@ class Spreads:
     """What is known of the noise of a session."""
 
     cost: float | None = None
-    """Of logarithms; `None` where no session shows it."""
+    """Spread of the logarithms of the cost; `None` if no session shows it."""
     quality: QualitySpread | None = None
 
 
@@ -122,7 +122,7 @@ class Outlook:
     quality: str
     """Key of its metric."""
     saving: float
-    """What is asked about."""
+    """Saving that is asked about."""
 
     @property
     def bar(self) -> Bar:

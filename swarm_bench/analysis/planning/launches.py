@@ -23,7 +23,7 @@ class Launches:
     dotenv: Sequence[str] = ()
     """Names of the variables that come from `.env`."""
     unapproved: Sequence[str] = ()
-    """What nobody vouched for, a clause each."""
+    """Things that the user has not approved, a clause each."""
     paid: bool | None = False
     """Whether the agent's provider charges for it; `None` where that cannot be told."""
 

@@ -60,13 +60,13 @@ _TABLE = [[_NAMES.index(find_verdict(cost, quality)) for cost in Change] for qua
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """When it ends, in shares of its tasks, and with what."""
+    """Time at which a session ends, in shares of its tasks, and the verdict that it ends with."""
 
     verdicts: Mapping[Verdict, float]
     """The chance of each, when it ends or when all tasks are used up."""
     median: float
     long_end: float
-    """Of nine in ten sessions."""
+    """Share of the tasks by which nine in ten sessions have ended."""
 
     @property
     def clear(self) -> float:

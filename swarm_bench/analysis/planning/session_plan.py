@@ -82,10 +82,10 @@ class PlannedSession:
     """An upper bound of the time that what is left takes, in seconds."""
     launches: Launches
     warnings: tuple[str, ...]
-    """What may go wrong, as sentences: how the agents authenticate, and what they share."""
+    """Possible problems, as sentences: how the agents authenticate, and what they share."""
     workspaces: Workspaces = Workspaces()
     outlook: tuple[Entry, ...] = ()
-    """What it could show, and what it would cost."""
+    """Entries on what the session could show, and what it would cost."""
 
     @property
     def remaining(self) -> int:

@@ -21,7 +21,7 @@ from swarm_bench.core.session.experiment import Experiment
 
 _HELPS = frozenset({Verdict.HELPS})
 _CHEAPER = frozenset({Verdict.HELPS, Verdict.CHEAPER})
-"""What is one claim where nobody knows the right answers."""
+"""Verdicts that are one claim where the right answers are unknown."""
 _UNCHECKED = "spends less, answers unchecked"
 _ENOUGH = f"{POWER * 10:g} of 10"
 _NEARLY_ALL = 0.95

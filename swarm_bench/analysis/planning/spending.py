@@ -19,7 +19,7 @@ from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 Span = tuple[float, float]
 """The least and the most."""
 _OF_THE_MEAN = 2.0
-"""Standard errors: nineteen in twenty means are within so many of theirs."""
+"""Standard errors: nineteen in twenty means are within this many of their own."""
 
 
 def estimate_span(values: Sequence[float], number: int) -> Span | None:
@@ -71,7 +71,8 @@ def explain_too_low(
     experiment: Experiment, earlier: Earlier | None, remaining: float, done: int
 ) -> str | None:
     """Say how many tasks there would be with a trial in each mode, where so many dollars and the
-    trials that are done already are not enough for all; `None` where they are, or nobody knows."""
+    trials that are done already are not enough for all; `None` where they are, or that is
+    unknown."""
     mean = _compute_mean_cost(earlier)
     if not earlier or not mean:
         return None
@@ -147,7 +148,7 @@ def _compute_mean_cost(earlier: Earlier | None) -> float | None:
 
 
 SHARE = 0.1
-"""Of a mode's time in a block. Where setting up takes more, blocks are larger."""
+"""Largest share of a mode's time in a block for setting up. If it takes more, blocks are larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +157,9 @@ class SetUp:
 
     folder: str
     preparation: Mapping[str, float]
-    """What a swarm took until its agents started."""
+    """Time that a swarm took until its agents started."""
     trial: Mapping[str, float]
-    """What its agents took for a task, as if one ran at a time."""
+    """Time that its agents took for a task, as if one ran at a time."""
 
     def compute_share(self, mode: str, tasks: int, at_once: int) -> float:
         """Return which share of its time in a block of so many tasks setting up takes."""
@@ -233,7 +234,7 @@ def _indexes_before(experiment: Experiment, mode: Mode) -> bool:
 
 
 def _add_seconds(swarm: SwarmRecord, *, indexes: bool) -> float | None:
-    """Add up what passed before its agents started; `None` where nobody knows."""
+    """Add up what passed before its agents started; `None` where that is unknown."""
     if swarm.workspace_seconds is None:
         return None
     index = swarm.index_seconds if indexes else None
@@ -242,7 +243,7 @@ def _add_seconds(swarm: SwarmRecord, *, indexes: bool) -> float | None:
 
 
 def _count_seconds(swarm: SwarmRecord) -> float:
-    """Return what the swarm took in all; 0 where nobody knows."""
+    """Return what the swarm took in all; 0 where that is unknown."""
     if swarm.started_at is None or swarm.ended_at is None:
         return 0.0
     return (swarm.ended_at - swarm.started_at).total_seconds()

@@ -29,7 +29,7 @@ from swarm_bench.core.session.retrieving import (
 from swarm_bench.core.session.tasks import Task, group_tasks
 
 MAX_TAGS = 12
-"""That are told apart."""
+"""Most tags that are told apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Answers(CaseSession):
 
     @cached_property
     def questions(self) -> Mapping[str, tuple[Task, Form]]:
-        """By case, its task and the form of its question."""
+        """Return the task and the form of the question, by case."""
         return {case.id: (task, form) for case, task, form in self.experiment.questions()}
 
     @property

@@ -46,7 +46,7 @@ def _has_called(trial: TrialRecord) -> bool:
 
 _T = TypeVar("_T")
 Figures = Mapping[str, Figure | None]
-"""By the key of the metric; `None` where it does not apply."""
+"""Figures by the key of the metric; `None` where it does not apply."""
 
 
 def make_sheet(

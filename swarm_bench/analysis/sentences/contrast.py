@@ -37,12 +37,12 @@ class Contrast:
 
     metric: Metric
     pairs: Pairs
-    """At least one case is compared."""
+    """Pairs of cases; at least one is compared."""
     change: Change
     margin: float
     """A share of what is spent, or an absolute difference of a score."""
     level: float = ALPHA
-    """That of its hypothesis among those of all arms."""
+    """Significance level of its hypothesis, among those of all arms."""
     one_sided: bool = False
     """Whether the question is only if it is worse: the cost is the other one."""
     case: str = "task"

@@ -19,7 +19,7 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
 AGENTS = Step("swarm-bench agents", "again with an agent that has a model")
 GAVE_ALL = "it gives no more than these"
-"""In the words on how tasks were made."""
+"""Clause in the description of how tasks were made."""
 FOR_MISSING = "for what is missing"
 _MAX_CASES = 1000
 

@@ -26,13 +26,13 @@ class Finding:
     main: Contrast | None = None
     """The figures of the line; `None` where none decided."""
     first: str = ""
-    """What stands before them: `used 30 % fewer tokens but`."""
+    """Text before them: `used 30 % fewer tokens but`."""
     sure: str = ""
-    """How sure it is, where that is not of its figures alone."""
+    """Clause on how sure it is, where that is not of its figures alone."""
     addition: str = ""
-    """What is said of the other figure: `, with answers as good`."""
+    """Text on the other figure: `, with answers as good`."""
     but: str = ""
-    """Why the figures do not count, in the place of how sure they are."""
+    """Reason why the figures do not count, in the place of how sure they are."""
     explanation: str = ""
     """A sentence in the place of figures."""
 

@@ -27,9 +27,9 @@ class Censored:
     unknown_cases: int
     """Cases in which it was in one of the arms or in both."""
     weights: tuple[float, ...] = ()
-    """Those of the cases; empty where all have the same."""
+    """Weights of the cases; empty where all have the same."""
     groups: tuple[Hashable, ...] = ()
-    """Those of the cases; empty where each case is one by itself."""
+    """Groups of the cases; empty where each case is one by itself."""
     at_every_look: bool = False
     """Whether what they say must hold however often it is looked at while cases are added."""
 
@@ -78,7 +78,7 @@ class MeasuredFigures:
 
     figures: Figures
     lost_counts: Mapping[str, int]
-    """By case, how many of its trials could have had any figure."""
+    """Number of lost trials that could have had any figure, by case."""
 
     def fill_lost(self, value: float) -> Figures:
         """Return the figures as if all lost trials had had this one."""

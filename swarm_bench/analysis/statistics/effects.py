@@ -26,7 +26,7 @@ _AT_ONCE = 1_000
 _ROUNDING = 100
 """Smallest steps of a float by which two means of the same values may differ."""
 _DIGITS = 12
-"""To which a mean of a group is rounded, so that means of equal values are equal."""
+"""Digits to which a mean of a group is rounded, so that means of equal values are equal."""
 _MAX_AVERAGED = 500
 """Cases of which all pairs are averaged; of more, a Hodges-Lehmann estimate takes too long."""
 
@@ -40,7 +40,7 @@ class Effect:
     differences: tuple[float, ...]
     """One for each case; at least one."""
     weights: tuple[float, ...] = ()
-    """Those of the cases in the mean; empty where all have the same."""
+    """Weights of the cases in the mean; empty where all have the same."""
     groups: tuple[Hashable, ...] = ()
     """The groups of the cases; empty where each case is one by itself. Cases of one group are not
     independent of each other."""
@@ -90,8 +90,9 @@ class Effect:
 
     @cached_property
     def standard_error(self) -> float | None:
-        """That of the mean, by a jackknife that omits a group at a time: without weights and groups
-        s / sqrt(n). Exactly 0 where all groups are equal; `None` for a single one."""
+        """Return the standard error of the mean, by a jackknife that omits a group at a time:
+        without weights and groups s / sqrt(n). Exactly 0 if all groups are equal; `None` for a
+        single one."""
         number = self.units
         if number < 2:
             return None
@@ -120,7 +121,8 @@ class Effect:
 
     @property
     def _deviation(self) -> float:
-        """That of so many independent cases of the same weight, about their mean."""
+        """Return the standard deviation about the mean of as many independent cases of the same
+        weight."""
         return (self.standard_error or 0.0) * math.sqrt(max(self.independent_cases - 1, 0.0))
 
     @cached_property

@@ -10,7 +10,7 @@ from statistics import fmean
 
 POWER = 0.8
 ALPHA = 0.05
-"""Of the two-sided t test."""
+"""Significance level of the two-sided t test."""
 CONFIDENCE = 1 - ALPHA
 
 

@@ -15,7 +15,7 @@ _SPREAD = 2.0
 """Effects of the mixture have a standard deviation of 1 / 2. In simulations of a saving of 20 %
 this takes the fewest cases, and 1.5 or 3 hardly more."""
 _ON_ZERO = 0.8
-"""Of the mixture over shares of losses: what is put on none at all."""
+"""Part of the mixture over shares of losses that is put on no losses at all."""
 
 
 def compute_log_evidence(mean: float, deviation: float, number: float) -> float:

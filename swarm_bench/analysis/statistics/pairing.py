@@ -11,9 +11,10 @@ from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.session.tasks import Task, group_tasks
 
 LEAST_PAIRED = 0.8
-"""Of the cases; with fewer, those that are missing could turn the result."""
+"""Least share of the cases that must be paired; with fewer, those that are missing could turn the
+result."""
 Figures = Mapping[str, Sequence[float]]
-"""By case, one for each trial that counts."""
+"""Figures by case, one for each trial that counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,28 +24,29 @@ class Pairs:
     relative: bool
     """The differences are of logarithms: ratios are compared."""
     arm_values: Mapping[str, float]
-    """By case, over its runs: the median of logarithms where the metric is relative, otherwise the
-    mean."""
+    """Values over the runs of the arm, by case: the median of logarithms if the metric is relative,
+    otherwise the mean."""
     reference_values: Mapping[str, float]
     unpaired: tuple[str, ...]
     """Cases without a figure in one of the two arms, or in both."""
     zeros: tuple[str, ...]
     """Cases that are omitted because a figure is 0, to which there is no ratio."""
     weights: tuple[float, ...] = ()
-    """Those of the cases that are compared; empty where all have the same."""
+    """Weights of the cases that are compared; empty where all have the same."""
     groups: tuple[Hashable, ...] = ()
-    """Those of the cases that are compared; empty where each case is one by itself."""
+    """Groups of the cases that are compared; empty where each case is one by itself."""
     at_every_look: bool = False
     """Whether what they say must hold however often it is looked at while cases are added."""
 
     @property
     def cases(self) -> tuple[str, ...]:
-        """Those that are compared."""
+        """Return the cases that are compared."""
         return tuple(self.arm_values)
 
     @property
     def differences(self) -> list[float]:
-        """In the order of the cases. Shares are rounded, so that means of equal ones are equal."""
+        """Return the differences in the order of the cases. Shares are rounded, so that means of
+        equal ones are equal."""
         differences = [
             self.arm_values[case] - self.reference_values[case] for case in self.arm_values
         ]
@@ -68,7 +70,7 @@ class Pairs:
 
     @property
     def reference_mean(self) -> float:
-        """The same of the reference."""
+        """Return the mean of the reference."""
         return fmean(self.reference_values.values(), self.weights or None)
 
     @property
@@ -93,13 +95,13 @@ class Cases:
     """What was asked."""
 
     ids: Collection[str]
-    """In their order."""
+    """Ids of the cases, in their order."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Those in means; 1 for a case that is not in it."""
+    """Weights of the cases in means; 1 for a case that is not in it."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """A case that is not in it is a group by itself."""
     by_group: bool = False
-    """In means, groups have the same weight, whatever the number of their cases."""
+    """Whether groups have the same weight in means, whatever the number of their cases."""
     at_every_look: bool = False
     """Whether what they say must hold however often it is looked at while cases are added."""
 

@@ -12,14 +12,14 @@ FEWEST = 6
 """Cases with which anything can be shown: with fewer a sign-flip test cannot reach 0.05, and an
 interval over cases that happen to agree is no evidence."""
 EQUIVALENCE = 1 - 2 * ALPHA
-"""Of the interval that two one-sided tests look at."""
+"""Confidence level of the interval that two one-sided tests look at."""
 
 
 class Quality(StrEnum):
     """What is shown of the quality of a mode, beside that of its reference."""
 
     WORSE = "worse"
-    """By more than the margin: the whole 95 % interval."""
+    """Worse by more than the margin: the whole 95 % interval."""
     BETTER = "better"
     LOWER = "lower"
     """Beyond noise, and perhaps by no more than the margin."""

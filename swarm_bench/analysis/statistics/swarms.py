@@ -12,7 +12,7 @@ from swarm_bench.analysis.statistics.rule import Change
 Swarm = tuple[int, int]
 """A run, and the number of the swarm in it."""
 Times = Mapping[tuple[Swarm, str], Sequence[float]]
-"""By swarm and task."""
+"""Times by swarm and task."""
 
 
 def compare_swarms(

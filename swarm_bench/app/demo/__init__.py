@@ -1,4 +1,4 @@
-"""The main job on code that nobody here wrote and that every installation has."""
+"""The main job on code that every installation has and that was not written for it."""
 
 import hashlib
 import tempfile

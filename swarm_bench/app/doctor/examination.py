@@ -210,8 +210,8 @@ def check_disk(workspace_root: Path | None, needed: int = 0) -> Check:
 
 
 def check_memory(agents: int, agent: str, megabytes: int | None) -> Check:
-    """Check the memory for so many agents at once; `megabytes`: what one takes, `None` when nobody
-    measured it."""
+    """Check the memory for so many agents at once; `megabytes`: what one takes, `None` when that
+    was not measured."""
     free = psutil.virtual_memory().available
     if megabytes is None:
         finding = f"{free / GIGABYTE:.1f} GB free; what an agent {agent} takes was not measured"

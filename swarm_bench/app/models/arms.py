@@ -84,7 +84,7 @@ def _check_unjudged(
 
 
 def complete_judge(setup: Setup, context: Around, names: Mapping[str, str]) -> JudgeSource | None:
-    """Add where the judge is opened, and how whoever asks it names it. It learns nothing of the
+    """Add where the judge is opened, and the name by which it is asked. It learns nothing of the
     data."""
     judge = setup.judge
     if judge is None:
@@ -100,7 +100,7 @@ _Value = tuple[str, str, Any]
 _KIND = "models"
 _SCHEMES = ("http://", "https://")
 _ADDRESS = "http"
-"""Begins the word of a server of one's own, and names what asks it."""
+"""Beginning of the word for a server of one's own, and name of what asks it."""
 
 
 def list_models() -> list[Listing]:
@@ -129,7 +129,7 @@ def create_source(word: str) -> ModelSource:
 
 
 def is_class(word: str) -> bool:
-    """Tell whether a word names a class of somebody's own."""
+    """Tell whether a word names a class of the user's own."""
     return not registry.is_registered(_KIND, _find_kind(word))
 
 

@@ -145,7 +145,7 @@ def _count_sent_tokens(record: ModelRecord) -> float | None:
 
 
 def _estimate_cost(model: _Model, expected: Expected) -> tuple[Span | None, str]:
-    """Return what it would cost, and why nobody knows that."""
+    """Return what it would cost, and why that is unknown."""
     source = model.source
     is_rule_driven = isinstance(source, AgentSource) and (
         source.model == REHEARSAL or source.spec == LOCAL_AGENT
@@ -174,7 +174,7 @@ def _price_tokens(price: Price, sent: Span, output: Span) -> Span:
 
 
 def _find_provider_name(source: ModelSource, context: Around) -> str | None:
-    """Return how the provider calls the model; nobody is asked."""
+    """Return the provider's name for the model; no server is asked."""
     with suppress(SwarmBenchError):
         return source.program(replace(context, is_asked=False)).name
     return None
@@ -306,7 +306,7 @@ def find_limiting_price(
     prices: Mapping[str, Price], source: ModelSource, name: str
 ) -> Price | None:
     """Return the price; `None` for what is free, and for an agent program, which says itself what
-    it cost. Raises `UsageError` where nobody will know."""
+    it cost. Raises `UsageError` where the price cannot be known."""
     if source.free:
         return None
     if isinstance(source, AgentSource):

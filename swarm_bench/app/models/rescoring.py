@@ -1,5 +1,5 @@
-"""Scores the answers of a session of models again, or for the first time. Nobody is asked, and no
-record changes: what comes of it is put beside the records."""
+"""Scoring of the answers of a session of models again, or for the first time. No model is asked,
+and no record changes: the new scores are put beside the records."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,5 @@
-"""From the options of a call to models that can be asked, and to the experiment of a session."""
+"""Conversion of the options of a call into models that can be asked, and into the experiment of a
+session."""
 
 import os
 import re
@@ -248,7 +249,8 @@ def _collect_model_facts(
 
 
 def _is_local(source: ModelSource) -> bool:
-    """Tell whether a plan can look for who answers: no server, and nobody who wants money."""
+    """Tell whether a plan can look up the program that answers: it is no server, and costs no
+    money."""
     return source.free and source.address is None
 
 
@@ -312,8 +314,8 @@ async def add_next_arms(
 
 
 def find_sources(arms: Sequence[Arm], request: CaseRequest) -> dict[str, ModelSource]:
-    """Return who is asked, by the word of a model. Raises `UsageError`, also for turns that nobody
-    takes."""
+    """Return the sources that are asked, by the word of a model. Raises `UsageError`, also for a
+    limit of turns where no agent program is asked."""
     sources = {arm.model: create_source(arm.model) for arm in arms}
     if request.is_typed("max_turns") and not asks_agents(sources):
         raise UsageError("--max-turns: no agent program is asked (agent:NAME); omit it")

@@ -129,7 +129,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
     parts: PreparedSession
     scorers: tuple[Scorer, ...]
     experiment: Experiment = field(init=False)
-    """As it ended: it may say since when its verdict stands."""
+    """Experiment in its final state: it may say since when its verdict stands."""
     reported: Report | None = None
 
     def __post_init__(self) -> None:

@@ -175,11 +175,11 @@ class _GreetedModel:
     source: ModelSource
     ask: Ask
     price: Price | None
-    """`None` where it is free, or nobody knows."""
+    """Price of the model; `None` where it is free, or unknown."""
 
     @property
     def max_cost(self) -> float:
-        """Highest possible cost of the request, in US dollars; 0 where nobody knows."""
+        """Highest possible cost of the request, in US dollars; 0 where it is unknown."""
         return compute_max_cost(self.ask, self.price) if self.price else 0.0
 
 

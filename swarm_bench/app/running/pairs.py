@@ -107,7 +107,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
     experiment: CaseExperiment
     properties: CaseProperties
     old: CaseExperiment | None
-    """That of the session that is continued."""
+    """Experiment of the session that is continued; `None` for a new session."""
 
     def plan(self, continued: CaseFolder | None) -> Plan:
         return describe_requests(self.experiment, self.trials(), self.finished(continued))

@@ -83,7 +83,7 @@ def describe_credential_warning(agent: Agent, resolved: Resolved) -> str | None:
 
 
 def is_paid(agent: Agent, settings: Settings) -> bool | None:
-    """Tell whether somebody is charged for what the agent does; `None` where that is unknown, as of
+    """Tell whether the user is charged for what the agent does; `None` where that is unknown, as of
     an adapter that documents no keys."""
     if settings.model == REHEARSAL or settings.agent == LOCAL_AGENT:
         return False
@@ -93,8 +93,8 @@ def is_paid(agent: Agent, settings: Settings) -> bool | None:
 
 
 def check_until_clear(agent: Agent, settings: Settings, modes: int) -> None:
-    """Refuse to go on until a verdict stands where there is none that could, or no limit of what
-    somebody pays. Raises `UsageError`."""
+    """Refuse to continue until a verdict stands if none could, or if the cost has no limit. Raises
+    `UsageError`."""
     if modes == 1:
         problem = "with one mode nothing is compared; give two modes, or omit it"
     elif settings.agents:
@@ -141,7 +141,7 @@ def check_cost_limit(
 
 
 PROMPT = "{{ prompt }}"
-"""Stands for the prompt where only the command line is looked at."""
+"""Placeholder for the prompt where only the command line is looked at."""
 
 
 def list_agents() -> list[Listing]:

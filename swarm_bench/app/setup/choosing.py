@@ -35,7 +35,7 @@ from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.processes.launching import room_at_once
 
 AT_ONCE = 4
-"""Agents that run at the same time when nobody says how many."""
+"""Default number of agents that run at the same time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +115,8 @@ def _choose_concurrency(resolved: Resolved, at_once: int | None) -> int:
 
 
 def _choose_default(settings: Settings) -> int:
-    """Return how many run at once where nobody says: an agent of ours needs a processor, or its
-    times would include waiting."""
+    """Return how many run at once by default: an agent of ours needs a processor, or its times
+    would include waiting."""
     usual = find_largest_swarm(settings)
     is_local = settings.agent == LOCAL_AGENT and not settings.agents
     return min(usual, os.cpu_count() or 1) if is_local else usual

@@ -1,4 +1,4 @@
-"""From what the options name to an experiment: here every setting gets its place in it."""
+"""Conversion of the options into an experiment: every setting is put into its field here."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Where a session's folders lie: its results, and its work while it runs."""
+"""Locations of a session's folders: its results, and its work while it runs."""
 
 import itertools
 import os
@@ -74,7 +74,7 @@ def make_results() -> None:
 
 
 def create_warn(emit: Emit | None) -> Warn:
-    """Return what makes an event of a sentence; without `emit` nobody hears it."""
+    """Return a function that makes an event of a sentence; without `emit` there is no listener."""
 
     def warn(sentence: str) -> None:
         if emit is not None:
@@ -84,7 +84,8 @@ def create_warn(emit: Emit | None) -> Warn:
 
 
 def create_tell(emit: Emit | None) -> Warn:
-    """Return what makes an event of how far the preparation is; without `emit` nobody hears it."""
+    """Return a function that makes an event of how far the preparation is; without `emit` there is
+    no listener."""
 
     def tell(step: str) -> None:
         if emit is not None:

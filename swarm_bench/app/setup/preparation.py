@@ -104,7 +104,7 @@ def _tell(experiment: Experiment, resolved: Resolved, emit: Emit | None) -> None
 
 
 def _tell_outlook(ready: PreparedSession, settings: Settings, emit: Emit | None) -> None:
-    """Say what the session can show: before it begins, and later where somebody asks."""
+    """Say what the session can show: before it begins, and later on request."""
     paid, old = is_paid(ready.agent, settings), ready.previous
     if emit and (settings.noise or (paid is not False and old is None)):
         tell_outlook(ready.experiment, settings, emit, fixed_rules=paid is False)
@@ -148,7 +148,7 @@ def _find_repository(resolved: Resolved) -> Path:
 async def _add_tool_answers(
     ready: PreparedSession, swarms: Sequence[Swarm], emit: Emit | None
 ) -> PreparedSession:
-    """Add what the tools of the modes say that are still to run; without `emit` nobody is asked.
+    """Add what the tools of the modes say that are still to run; without `emit` they are not asked.
     Raises `UsageError`, also for a commit that is missing."""
     tasks = (trial.case for swarm in swarms for trial in swarm.trials)
     await check_commits(ready.snapshot.repository, tasks)

@@ -30,5 +30,5 @@ class PreparedSession:
 
     @property
     def service_url(self) -> str | None:
-        """A service that somebody else runs; a replay asks none."""
+        """Return the URL of a service that is not started by us; a replay asks none."""
         return None if self.recorded_session else self.experiment.service_url

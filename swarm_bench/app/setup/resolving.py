@@ -1,5 +1,5 @@
-"""From what a person typed to the options of a call, and the sessions that it continues: both are
-read here, once."""
+"""Conversion of what a user typed into the options of a call, and the sessions that it continues:
+both are read here, once."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -59,7 +59,7 @@ def _resolve_options(
     design: Design,
     session: Mapping[str, Setting] | None = None,
 ) -> Resolved:
-    """Resolve the options; where nobody says how many runs, other options do."""
+    """Resolve the options; where the number of runs is not set, other options decide it."""
     resolved = option_sources.resolve(typed_options, session=session, defaults=design.defaults)
     settings = resolved.settings
     until_clear = settings.until_clear and not design.mode_twice

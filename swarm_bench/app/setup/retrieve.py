@@ -1,4 +1,4 @@
-"""From the options of `retrieve` to questions that can be put."""
+"""Conversion of the options of `retrieve` into questions that can be asked."""
 
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -58,7 +58,7 @@ class _Inputs:
     modes: tuple[Mode, ...]
     suite: str
     tasks: tuple[Task, ...]
-    """None where they are yet to be made from the repository."""
+    """Tasks; `None` where they are yet to be made from the repository."""
     omitted: int = 0
     note: str = ""
 

@@ -1,4 +1,4 @@
-"""From `canopy:effective_tokens=1.05` to a limit."""
+"""Conversion of a text such as `canopy:effective_tokens=1.05` into a limit."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isfinite

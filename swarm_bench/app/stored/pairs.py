@@ -82,7 +82,7 @@ class PairSession(StoredSession):
 
     @property
     def benchmark(self) -> CaseBenchmark:
-        """Its benchmark. Raises `UsageError` where that is nobody's here."""
+        """Return its benchmark. Raises `UsageError` for one that is not installed."""
         return self._benchmark or find_session_benchmark(self.folder)
 
     def read(self) -> CaseSession:

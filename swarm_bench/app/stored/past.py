@@ -49,9 +49,9 @@ class PastSession:
     problem: str | None = None
     """Reason why it cannot be read."""
     cost: float | None = None
-    """US dollars that somebody may have been charged; `None` where that is nobody."""
+    """US dollars that the user may have been charged; `None` where there was no charge."""
     unpriced: int = 0
-    """Trials that somebody may have been charged for, without a cost."""
+    """Trials that the user may have been charged for, without a cost."""
 
 
 def read_past_sessions(results: Path, limit: int, tell: Tell) -> tuple[list[PastSession], int]:
@@ -79,7 +79,8 @@ def _read(folder: Path, name: str) -> PastSession:
 
 
 def find_shared_address(arms: Iterable[str]) -> str:
-    """Return what the addresses of models among the arms have in common, up to a part of theirs."""
+    """Return what the addresses of models among the arms have in common, up to a part of their
+    paths."""
     addresses = [arm for arm in arms if "://" in arm]
     shared = commonprefix(addresses) if len(addresses) > 1 else ""
     end = max(shared.rfind("/"), shared.rfind("#"))

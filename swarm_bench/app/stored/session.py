@@ -103,8 +103,8 @@ _KINDS = {
     "modes": "retrieve:RetrieveSession",
     "arms": "pairs:PairSession",
 }
-"""By a key that only the experiments of a kind have, or those before it: the class. Only that one
-is loaded: some take as long as a whole summary."""
+"""Classes by a key that only the experiments of a kind have, or those before it. Only the class
+that is needed is loaded: some take as long as a whole summary."""
 _SERIES, _SCRIPT = "agents:SeriesSession", "script:ScriptSession"
 
 

@@ -103,8 +103,8 @@ def create_writer(
 
 
 def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
-    """Say what would be asked, and what that costs. Asks nobody. Raises `UsageError` where there is
-    nothing to ask about."""
+    """Say what would be asked, and what that costs. Asks no model. Raises `UsageError` where there
+    is nothing to ask about."""
     _check(passages)
     tried = passages.passages[: number * TRIES]
     few = [ask for passage in tried[:number] for ask in build_sample_requests(passage)]

@@ -225,7 +225,7 @@ def _check_counts(usage: Usage) -> Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class _Answer:
-    """One line of a journal, which may come from anybody."""
+    """Answer: one line of a journal, which may come from any source."""
 
     about: str
     asked: str
@@ -234,7 +234,7 @@ class _Answer:
     usage: Annotated[Usage, AfterValidator(_check_counts)]
     requests: Annotated[int, Field(ge=0)]
     cost: Amount
-    """`None` where nobody knows."""
+    """US dollars; `None` where they are unknown."""
     most: Amount = None
     """Highest possible cost; `None` where no price says that."""
 
@@ -361,7 +361,8 @@ class Answers:
 
     @property
     def _spent_dollars(self) -> float:
-        """Dollars that were paid for all that is stored; the most where nobody knows."""
+        """Return the dollars that were paid for all that is stored; the most where the cost is
+        unknown."""
         costs = (
             answer.most if answer.cost is None else answer.cost
             for answer in self.stored_answers.values()

@@ -29,14 +29,15 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.runtime.trusted import TrustFile
 
 Ask = Callable[[Sequence[Demand]], bool | None]
-"""Asks the person; `None` where there is nobody to ask."""
+"""Function that asks the user; it returns `None` where there is no user to ask."""
 
 
 def approve(
     resolved: Resolved, *, trust: bool = False, ask: Ask | None = None, refuse: bool = True
 ) -> Resolved:
     """Add to the options what may be started. `trust` is `--trust`; with `refuse` false, as for
-    what only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
+    what only looks, the rest stays unapproved. Raises `UsageError` for what the user does not
+    approve."""
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
         complete, requested = may_load(resolved), list_demands(resolved)
         approved = resolved.approved | _read_remembered(requested)
@@ -52,7 +53,7 @@ def approve(
 
 
 def vouch(requested: Sequence[Demand], *, trust: bool = False, ask: Ask | None = None) -> None:
-    """Refuse what nobody vouches for, now or before. Raises `UsageError`."""
+    """Refuse what the user has not approved, now or before. Raises `UsageError`."""
     pending = find_unapproved(requested, _read_remembered(requested))
     if pending and not _is_approved(pending, trust, ask):
         raise build_refusal(pending)
@@ -76,7 +77,7 @@ def require(resolved: Resolved, requested: Sequence[Demand]) -> None:
 
 
 def require_code(requested: Sequence[Demand], *, trust: bool) -> None:
-    """Refuse to load code because a file or a session of somebody else names it. Raises
+    """Refuse to load code because a file or a session of another user names it. Raises
     `UsageError`."""
     pending = find_unapproved(requested, _read_remembered(requested))
     if pending and not _is_approved(pending, trust, None):
@@ -90,8 +91,8 @@ def require_code(requested: Sequence[Demand], *, trust: bool) -> None:
 def remember_session(
     experiment: AnyExperiment, resolved: Resolved, emit: Emit, *, continued: bool
 ) -> None:
-    """Note that this user has made the session, or extended one of theirs: it is continued without
-    a question."""
+    """Note that this user has made the session, or extended one: it is continued without a
+    question."""
     granted = list_session_demands(experiment, resolved, made_now=True)
     requested = list_continued_demands(resolved) if continued else []
     remember_demands(granted, emit, unless=requested)

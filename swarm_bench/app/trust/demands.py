@@ -30,7 +30,7 @@ from swarm_bench.datasets import suites
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 
 _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
-"""How the names of keys end."""
+"""Endings of the names of keys."""
 
 
 def list_demands(resolved: Resolved) -> list[Demand]:

@@ -70,7 +70,7 @@ def list_run_demands(
 
 
 def list_benchmark_demands(experiment: CaseExperiment) -> list[Demand]:
-    """List the class of a stored session's benchmark, if it is somebody's own."""
+    """List the class of a stored session's benchmark, if it is not a registered one."""
     word = experiment.benchmark_class
     return build_demands(
         experiment, [("benchmark", part) for part in _describe_class("benchmark", word)]
@@ -78,7 +78,7 @@ def list_benchmark_demands(experiment: CaseExperiment) -> list[Demand]:
 
 
 def list_row_demands(experiment: CaseExperiment) -> list[Demand]:
-    """List the class of a stored session's data set, if it is somebody's own."""
+    """List the class of a stored session's data set, if it is not a registered one."""
     word = experiment.data.name if isinstance(experiment, ModelExperiment) else None
     class_name = word if word and is_own_dataset(word) else None
     return build_demands(

@@ -46,18 +46,18 @@ _ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSetup:
-    """Where an agent is asked, and with what."""
+    """Environment in which an agent is asked, and the settings for it."""
 
     folder: Path
     """Our own; it goes away."""
     model_context: Around = field(repr=False)
     program: str | None
-    """Its path."""
+    """Path of the program."""
     model: str | None
     hiding: Hiding | None
     """Hides the answers, and what others are asked; `None` where nothing can."""
     answers: tuple[Path, ...]
-    """What holds them."""
+    """Files and folders that hold the answers."""
     secrets: tuple[str, ...] = field(repr=False)
     rehearsal: Rehearsal | None = None
     transcript_folder: Path | None = None
@@ -207,13 +207,13 @@ def _make_workspace(folder: Path, ask: Ask) -> Path:
 
 
 _ALWAYS = (SHIPPED, SHIPPED.replace("/", "."), "swarm-bench datasets", "swarm_bench datasets")
-"""Of every swarm-bench, wherever it lies."""
+"""Paths that belong to every swarm-bench, wherever it is installed."""
 
 
 _IN_MEMORY = "tmpfs"
-"""In a line on one of the mounts that hide answers, as `df`, `mount` and `ps` print it."""
+"""Word in a line on one of the mounts that hide answers, as `df`, `mount` and `ps` print it."""
 _LINE_END = re.compile(r"\n|\\n")
-"""Also within JSON."""
+"""End of a line, also within JSON."""
 
 
 def find_named_answers(
@@ -247,7 +247,7 @@ def _find_names(answers: Iterable[Path], case_files: Iterable[str]) -> Iterator[
 
 
 def _name_shipped(path: Path) -> Iterator[str]:
-    """Yield how whoever stands in the folder of shipped data sets names them."""
+    """Yield the names of the shipped data sets for a process whose folder is theirs."""
     if path.as_posix().endswith(SHIPPED):
         for file in path.glob("*/*"):
             yield f"{path.name}/{file.parent.name}"

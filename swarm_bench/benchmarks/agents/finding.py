@@ -1,4 +1,4 @@
-"""From a word, as after `--agent`, to an agent."""
+"""Search for the agent that a word such as the value of `--agent` names."""
 
 import sys
 from pathlib import Path

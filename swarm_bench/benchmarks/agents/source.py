@@ -24,7 +24,7 @@ from swarm_bench.runtime.ownership import temporary
 
 _FILE = re.compile(r"(?P<spec>.*\.ya?ml)(?::(?P<model>.*))?", re.DOTALL)
 _NO_NAME, _LONGEST = re.compile(r"[^A-Za-z0-9]+"), 60
-"""What of a word the name of its folder has not, and its characters."""
+"""Characters of a word that are not in the name of its folder, and the longest such name."""
 _HIDDEN_NOTE = (
     "could not see the rows that it was asked, nor the data sets of swarm-bench where that is "
     "installed and was installed from; other copies on this machine it could read"

@@ -37,15 +37,15 @@ class Setup:
     """What a session has beside the properties."""
 
     arms: tuple[Arm, ...]
-    """Those of the session so far."""
+    """Arms of the session so far."""
     models: tuple[Arm, ...] = ()
     """Models of this call, of which the benchmark makes others."""
     sources: Mapping[str, ModelSource]
-    """By the word of a model."""
+    """Sources of models, by the word that names the model."""
     names: Mapping[str, str] = field(default_factory=dict)
     """The name of each model, by its word."""
     rows: tuple[Any, ...]
-    """Those of the whole data set."""
+    """Rows of the whole data set."""
     first: int = 0
     limit: int | None = None
     """Cases from the first one; `None` for all others."""
@@ -58,7 +58,7 @@ class Setup:
     seed: int = 0
     prices: Mapping[str, Price] = field(default_factory=dict)
     answers: Mapping[str, ModelRecord] = field(default_factory=dict, repr=False)
-    """Those of earlier calls that still have to be scored, by their trials."""
+    """Answers of earlier calls that still have to be scored, by their trials."""
     cached_cases: list[tuple[ModelBenchmark, tuple[RowCase, ...]]] = field(
         default_factory=list, repr=False
     )

@@ -37,15 +37,15 @@ class ModelBudget(Budget):
     """Returns what a case can cost an arm at most, with an answer that is there already, or else
     with the longest one that may come."""
     unlimited: Collection[str] = ()
-    """Arms of which nobody knows what a trial can cost at most, as of agent programs: the dearest
-    one so far stands for it."""
+    """Arms whose trials have no known highest cost, as those of agent programs: the dearest one so
+    far stands for it."""
     limit_error: CostLimitReached | None = None
-    """Why the session ends, where the judge of an answer could not be paid, or nobody knows what an
-    answer cost."""
+    """Error by which the session ends, where the judge of an answer could not be paid, or the cost
+    of an answer is unknown."""
     _running: dict[str, float] = field(default_factory=dict)
     """The most that each trial can cost that is asked now, by its id."""
     _paid_answers: dict[str, float] = field(default_factory=dict)
-    """What was paid for answers that only have to be scored, by their trials."""
+    """Costs of answers that only have to be scored, by their trials."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
 
     async def admit(self, trial: CaseTrial) -> None:
@@ -183,9 +183,9 @@ def _count_bytes(text: str) -> int:
 
 
 _MOST_TOKENS = 10**12
-"""Of a request: more is a mistake of the server's."""
+"""Most tokens of a request: more is a mistake of the server."""
 _LONGEST_NAME = 500
-"""Of a model."""
+"""Longest name of a model."""
 
 
 def limit_claims(

@@ -24,7 +24,7 @@ from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 
 MOST_TOKENS = 1_024
-"""Of what a judge says, where the benchmark sets no limit."""
+"""Most tokens of a judge's answer, if the benchmark sets no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +32,13 @@ class JudgeSource:
     """The judge of a session."""
 
     word: str
-    """As it was typed."""
+    """Word for the judge, as the user typed it."""
     source: ModelSource
     model_context: Around = field(repr=False)
     name: str = ""
-    """As whoever asks it names it."""
+    """Name of the judge, as the caller writes it."""
     price: Price | None = None
-    """`None` where it is free, or nobody knows."""
+    """Price of the judge; `None` where it is free, or unknown."""
     budget: ModelBudget | None = field(default=None, repr=False)
 
     @asynccontextmanager
@@ -62,7 +62,7 @@ class OpenJudge:
 
 
 class JudgeLost(Exception):
-    """It would fail every time, or cannot be paid: the session ends."""
+    """Loss of the judge: it would fail every time, or cannot be paid, and the session ends."""
 
     def __init__(self, error: SwarmBenchError) -> None:
         super().__init__(f"the judge: {error}")
@@ -76,11 +76,11 @@ class CountedJudge:
         self._source, self._model, self._trial = judge.source, judge.model, trial
         self._counts = earlier
         self.unanswered: ModelFailed | None = None
-        """Why it gave no answer where it may give one another time."""
+        """Failure by which it gave no answer, where it may give one another time."""
 
     @property
     def counts(self) -> JudgeFields:
-        """What it took so far."""
+        """Return what the judge has taken so far."""
         return self._counts
 
     async def ask(self, ask: Ask) -> Completion | None:

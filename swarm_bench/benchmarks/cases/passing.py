@@ -89,7 +89,7 @@ TIMED_OUT = Metric(
     read=lambda record: _is_timed_out((record.scores or {}).get("end")),
     row=Row(table=_TIME, how=How.SHARE),
 )
-"""Of benchmarks that run code and have the score `end`."""
+"""Metric of benchmarks that run code and have the score `end`."""
 JUDGE_METRICS = (
     Metric(
         key="judge_requests",
@@ -122,7 +122,7 @@ JUDGE_METRICS = (
         row=Row(table=_TIME, how=How.TOTAL),
     ),
 )
-"""Of benchmarks that have a judge."""
+"""Metrics of benchmarks that have a judge."""
 COMMON_METRICS = (
     Metric(
         key="input_tokens",

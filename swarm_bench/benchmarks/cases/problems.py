@@ -36,8 +36,8 @@ from bisect import *
 from math import *
 del pow
 """
-"""Of `typing`, some names are those of classes, which come later. What is built in keeps its name:
-math's `pow` knows no modulus."""
+"""Code that is put before a program. Some names of `typing` are those of classes, which come later.
+Built-in names keep their meaning: math's `pow` knows no modulus."""
 _NUMPY = ("numpy", "numpy.libs")
 _NUMPY_PREAMBLE = """import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -69,7 +69,7 @@ class Problem:
     """The tests of a problem."""
 
     function: str | None
-    """What is called; `None` where a program reads and prints."""
+    """Function that is called; `None` where a program reads and prints."""
     inputs: tuple[Any, ...]
     """The arguments of each call, or what a program reads."""
     outputs: tuple[Any, ...]
@@ -97,7 +97,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Where programs run, and how long."""
+    """Environment in which programs run, and for how long."""
 
     environment: Environment
     timeout: float

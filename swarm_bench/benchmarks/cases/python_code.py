@@ -13,13 +13,13 @@ from textwrap import dedent
 _LONGEST = 250_000
 """Characters that are parsed: they take a second."""
 _MOST_ENDS = 6
-"""That are tried where prose follows."""
+"""Most ends of code that are tried if prose follows."""
 _BEGINNING = re.compile(
     r"^([ \t]*)(?:(?:async[ \t]+)?def[ \t]|class[ \t]|import[ \t]|from[ \t]|@|if[ \t]|for[ \t]"
     r"|while[ \t]|with[ \t]|try:|print\(|[^\W\d][\w.,\[\] ]*=)",
     re.M,
 )
-"""How a statement begins, and prose hardly ever."""
+"""Beginning of a statement, which prose hardly ever has."""
 _UNSEEN = {
     **dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
     **dict.fromkeys([0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF], ""),
@@ -28,16 +28,16 @@ _UNSEEN = {
 """Blanks, marks of no width and line ends that Python takes for none."""
 _SESSION = re.compile(r"\s*>>> ")
 _TYPED_LINE = re.compile(r"^(?:>>>|\.\.\.)(?: (.*))?$", re.M)
-"""What was typed into an interpreter, which prints the rest."""
+"""Text that was typed into an interpreter, which prints the rest."""
 _MAGIC = re.compile(r"^[%!].*\n?", re.M)
 """A line for IPython itself."""
 _CHANGED = re.compile(r"(?:(?:[-+ @\\].*)?\n)++")
 _PATCHED_LINE = re.compile(r"^(?:\+(?!\+\+ )| )(.*)$", re.M)
 """A patch, and the lines that are there when it is applied."""
 _ESCAPED = {"lt", "gt", "amp", "quot"}
-"""What `a &lt; b` has for names where it is read as Python."""
+"""Names that `a &lt; b` has if it is read as Python."""
 _DOES = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-"""What an expression of its own may have it stand for."""
+"""Nodes by which an expression statement does something, and so is code and no comment."""
 
 
 def parse_python(code: str) -> ast.Module | None:
@@ -72,8 +72,8 @@ def repair(code: str) -> str:
 
 
 def find_code(text: str, fits: Callable[[str], bool]) -> str | None:
-    """Return the first lines that are Python and fit, where nobody says where code begins and where
-    it ends, behind those above that define what they use."""
+    """Return the first lines that are Python and fit, where the beginning and the end of the code
+    are not marked, behind those above that define what they use."""
     tried, earlier_blocks, end = _LONGEST // max(len(text), 1), list[str](), 0
     # What was read does not fit, and so does no part of it.
     openings = (opening for opening in _BEGINNING.finditer(text) if opening.start() >= end)

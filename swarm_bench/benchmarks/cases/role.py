@@ -28,7 +28,7 @@ class RowCase:
     row: Any
     """The row, as the schema has it."""
     title: str = ""
-    """In one line; empty where the id says enough."""
+    """Title in one line; empty where the id says enough."""
     part: str | None = None
     """Figures are given per part too."""
     group: str | None = None
@@ -53,14 +53,14 @@ class Tools:
     """What scoring may use."""
 
     environment: Environment | None
-    """Where code runs; `None` in benchmarks that run none."""
+    """Environment in which code runs; `None` in benchmarks that run none."""
     judge: Judge | None = None
     """`None` without `--judge`, and whenever answers are scored again."""
 
 
 Scores = Mapping[str, Score | list[int]]
-"""By key. A list has whole numbers, and none is beyond 2 to the power of 53: whoever adds shares
-gives them as parts of a whole, such as thousandths."""
+"""Scores by key. A list has whole numbers, and none is beyond 2 to the power of 53: a benchmark
+that adds shares gives them as parts of a whole, such as thousandths."""
 
 
 class ModelBenchmark(BaseModel):
@@ -86,7 +86,8 @@ class ModelBenchmark(BaseModel):
     """Whether scoring runs code that the model wrote: what `runs_code` returns unless a benchmark
     says otherwise."""
     ways: ClassVar[tuple[Way, ...]] = ("text", "chat")
-    """In which its cases can be asked: what `asks_by` returns unless a benchmark says otherwise."""
+    """Ways in which its cases can be asked: what `asks_by` returns unless a benchmark says
+    otherwise."""
     one_word: ClassVar[bool] = False
     """Whether an answer is one word: a line of predictions that has more is refused."""
     judged: ClassVar[tuple[str, ...]] = ()
@@ -148,9 +149,9 @@ class ModelBenchmark(BaseModel):
         return self.ways
 
     def mistaken(self, way: Way) -> Mapping[str, str]:
-        """Return why the value of a property makes no sense where models are asked in this way, a
-        clause by its name: it has no effect, say. No session begins with one; older ones keep
-        theirs."""
+        """Return why the value of a property makes no sense where models are asked in this way,
+        a clause by its name: it has no effect, say. No session begins with one; older ones keep
+        it."""
         return {}
 
     def without_effect(self, name: str, condition: str) -> dict[str, str]:

@@ -44,9 +44,9 @@ from swarm_bench.core.status import CONSEQUENCES, Cause
 
 _Score = Callable[[], Awaitable[Scores | None]]
 _LAST = (Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.UNKNOWN_MODEL, Cause.WRONG_ADDRESS)
-"""Why no other request will be answered."""
+"""Causes for which no other request will be answered."""
 _MOST_RUNS = 10_000
-"""Of a session: seeds of its runs do not meet those of the next seed."""
+"""Most runs of a session: seeds of its runs do not meet those of the next seed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +54,23 @@ class GroupRequest:
     """Who is asked what in a group."""
 
     benchmark: ModelBenchmark
-    """With the properties of the arm."""
+    """Benchmark with the properties of the arm."""
     model: str
-    """As whoever asks it names it."""
+    """Name of the model, as the caller writes it."""
     source: ModelSource
     model_context: Around = field(repr=False)
     tools: Tools | None
     """`None` when answers are not scored."""
     judge: JudgeSource | None
     cases: Mapping[str, RowCase]
-    """All of the data set, by id."""
+    """Cases of the data set, all of them, by id."""
     numbers: Mapping[str, int]
-    """Of each in the data set, from 0."""
+    """Number of each case in the data set, from 0."""
     concurrency: int
     seed: int
     prices: Mapping[str, Price]
     answers: Mapping[str, ModelRecord]
-    """Those that are there and have no scores yet, by their trials: their models are not asked
+    """Answers of earlier calls without scores, by their trials: their models are not asked
     again."""
 
     def make_request(self, case: RowCase, run: int) -> Ask:

@@ -24,7 +24,7 @@ from swarm_bench.core.roles.language_model import Completion
 PYTHON = frozenset({"python", "python2", "python3", "py", "py2", "py3", "ipython", "ipython3"})
 SQL = frozenset({"sql", "sqlite", "sqlite3", "mysql", "postgresql", "postgres", "tsql", "plsql"})
 JAVA = frozenset({"java"})
-"""What the fences of a language call it, in lower case."""
+"""Names of a language in fences, in lower case."""
 _MAX_BLOCKS = 200
 """Blocks of an answer that are looked at."""
 _ITEM_MARK = r"(?:[-*+]|\d{1,9}[.)])"
@@ -37,7 +37,7 @@ _TAGGED = re.compile(
     r"|<pre><code[^>\n]{0,80}>\n?(?P<page>.*?)(?:</code>|\Z)",
     re.S,
 )
-"""How CodeLlama marks code, and how pages do."""
+"""Marks of code by CodeLlama, and by pages."""
 _IN_LINE = re.compile(r"`{3}([^`\n]+)`{3}")
 _GLUED_CODE = re.compile(r"[ \t]*\w+[ \t]+(?=(?:def|class|import|from|async)[ \t]|@\w)")
 """Code in the line of its fence."""
@@ -50,12 +50,12 @@ class Block:
     """Code between two fences."""
 
     language: str
-    """In lower case, as its fence has it; empty for none."""
+    """Language in lower case, as the fence of the block has it; empty for none."""
     text: str
-    """Less the indentation of the fence."""
+    """Text of the block, without the indentation of its fence."""
     begin: int
     end: int
-    """Where it stands."""
+    """Position of the end in the text; `begin` is that of the first character."""
     is_closed: bool = True
     """Whether a fence ends it."""
 

@@ -29,7 +29,7 @@ _CLOSING = re.compile(
 """Elements that are called after it, and tokens: DeepSeek's, Command A's, OpenThinker's, Solar's;
 Mistral; Kimi; MedGemma; Gemma; Apriel; Granite; the programs of llama.cpp and Ollama."""
 _PAGE = re.compile(r"\s*<details[^<>]{0,200}\btype=\"reasoning\"[^<>]{0,200}>.*?</details>", re.S)
-"""How Open WebUI shows it."""
+"""Form in which Open WebUI shows thoughts."""
 _ANSWER_OPENING = re.compile(
     r"\s*<(answer|output|solution|response"
     r"|\|START_RESPONSE\||\|begin_of_solution\||\|begin_of_box\|)>[ \t]*\n?",
@@ -64,7 +64,7 @@ _STRING = re.compile(
     re.I,
 )
 UNENDED = "thoughts without an end"
-"""Where the text of an answer is that has nothing else."""
+"""Value of `elsewhere` for an answer that has nothing but thoughts."""
 _MOST_TRIED = 8
 """Ends of thoughts behind which all others may be code."""
 
@@ -161,7 +161,7 @@ def _unwrap(answer: str, is_behind: bool) -> str:
 
 
 class _Code:
-    """Where a text is code: strings in a line, and blocks that are Python."""
+    """Parts of a text that are code: strings in a line, and blocks that are Python."""
 
     def __init__(self, text: str) -> None:
         spans = [match.span() for match in _STRING.finditer(text)]

@@ -79,14 +79,15 @@ class Function(BaseModel):
 
     language: Language
     code: str = Field(min_length=1)
-    """In Python with the docstring, which is hidden before a model is asked."""
+    """Code of the function; in Python with the docstring, which is hidden before a model is
+    asked."""
     docstring: str = ""
     docstring_tokens: list[str] = Field(min_length=1)
-    """Of its first paragraph."""
+    """Tokens of the first paragraph of the docstring."""
     func_name: str = ""
     repo: str = ""
     path: str = ""
-    """Of its file: functions of one file resemble each other."""
+    """Path of the function's file: functions of one file resemble each other."""
 
     @model_validator(mode="after")
     def _hides_its_docstring(self) -> Self:
@@ -326,7 +327,7 @@ Side = Literal["before", "after", "neither"]
 
 
 def detokenize(tokens: Sequence[str]) -> str:
-    """Return the text of which somebody made the tokens: punctuation, quotation marks, brackets and
+    """Return the text of which the tokens were made: punctuation, quotation marks, brackets and
     contractions join what they belong to."""
     text = f" {' '.join(tokens)} ".replace(" @-@ ", "-")
     pieces = _ENTITY.sub(lambda match: _ENTITIES[match[1]], text).split()

@@ -31,7 +31,7 @@ from swarm_bench.scoring.texts.code_bleu import language_of
 
 NEW_TOKENS = 128
 _BUDGETS = {"tabby": (512, 64), "continue": (500, 1024)}
-"""Of editors: the tokens around a hole that they send, and those that a model may write."""
+"""Budgets of editors: the tokens around a hole that they send, and those that a model may write."""
 _LONGEST_ID, _MARK = 200, 8
 """Characters of a case's id, and of what tells shortened ones apart."""
 _PARITY_LANGUAGE = "javascript"
@@ -304,9 +304,9 @@ _DECLARED: dict[str, tuple[str, ...]] = {
     "go": ("import", "type", "func", "const", "var", "if", "for", "switch"),
     "rust": ("mod", "pub", "impl", "trait", "struct", "enum", "fn", "const", "let", "if", "for"),
 }  # fmt: skip
-"""What begins a line at whose beginning code is cut, from the coarsest to the finest."""
+"""Words of a line at whose beginning code is cut, from the coarsest to the finest."""
 _SHARED = 8
-"""In parity, neighbours share this part of the largest size,"""
+"""Part of the largest size that neighbours share in parity (an eighth)."""
 _SMALL = 10
 """and what is smaller than this part of it is no chunk of its own."""
 

@@ -15,7 +15,7 @@ from swarm_bench.core.roles.language_model import Turn
 Part = Literal["whole_line", "until_eol"]
 PARTS: tuple[Part, ...] = ("whole_line", "until_eol")
 _TRIES = 200
-"""For one hole: there is none in a text of blanks."""
+"""Tries for one hole: there is none in a text of blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Hole:
 
     path: str
     text: str
-    """Shared by all holes of a chunk."""
+    """Text that all holes of a chunk share."""
     start: int
     end: int
 
@@ -50,9 +50,9 @@ class Sampler:
 
     seed: int
     samples: int
-    """Of each file in each part, where it has as many."""
+    """Number of holes for each file in each part, if it has as many."""
     lines: int
-    """That are masked; 0 for any number."""
+    """Number of lines that are masked; 0 for any number."""
     least: int
     """Characters from the cut in a line to the end of the hole."""
     parity: bool
@@ -171,7 +171,7 @@ _PARITY: Mapping[Family, Form] = {
         template=f"[PREFIX][SUFFIX]>{SUFFIX}{PREFIX}", stops=("[PREFIX]", "[SUFFIX]")
     ),
 }
-"""As the original asks."""
+"""Forms of requests for parity, as the original asks."""
 _BEGINNINGS: Mapping[str, Family] = {
     "codegemma": "codegemma", "codellama": "codellama", "codeqwen": "codeqwen",
     "codeqwen1.5": "codeqwen", "qwen2.5": "qwen2.5-coder", "deepseek": "deepseek-coder",
@@ -179,7 +179,8 @@ _BEGINNINGS: Mapping[str, Family] = {
 }  # fmt: skip
 """Up to the first hyphen or colon, the name of a model has one of these."""
 _CODER = "coder"
-"""In the name of a family, and so in those of its models: others of the same beginning chat."""
+"""Word in the name of a family, and so in those of its models: others of the same beginning
+chat."""
 _NAME = re.compile(r"[-:]")
 
 

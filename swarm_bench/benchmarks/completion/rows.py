@@ -23,7 +23,7 @@ from swarm_bench.scoring.texts.code_bleu import code_bleu
 
 LEAST_LINES = 3
 LEAST_CHARACTERS = 10
-"""Of a file of which holes are made."""
+"""Fewest characters of a file of which holes are made."""
 LARGEST = 8 * 1024 * 1024
 """Characters of a text."""
 _Text = Field(default=None, max_length=LARGEST)
@@ -82,7 +82,7 @@ class Code(BaseModel):
 
     @property
     def location(self) -> str:
-        """Where it stands, for errors."""
+        """Return the location of the row, for errors."""
         return self._location
 
     @property
@@ -96,12 +96,12 @@ class ChosenRows:
     """The rows that cases are made of, and how many there were besides."""
 
     files: tuple[tuple[str, str], ...]
-    """Each a path and its text."""
+    """Path and text of each file."""
     holes: tuple[Code, ...]
     omitted: Counter[str]
-    """By a clause that says why."""
+    """Numbers of rows that are omitted, by a clause that says why."""
     dates: tuple[datetime.date | None, ...]
-    """Of the rows that are used."""
+    """Dates of the rows that are used."""
 
     def notes(self) -> Iterator[str]:
         """Yield what a reader of the figures must know of the rows."""
@@ -197,7 +197,7 @@ _WEIGHTS = {
     3: (0.33, 0.33, 0.33, 0.0),
     4: (0.25, 0.25, 0.25, 0.25),
 }
-"""Of n-grams, by the lines of what is compared."""
+"""Weights of n-grams, by the number of lines that are compared."""
 _TITLES = {
     "indel": ("Indel", "Share of characters that need neither be inserted nor deleted"),
     "bleu": ("BLEU", "Sentence BLEU of what is between blanks, smoothed (method 1)"),

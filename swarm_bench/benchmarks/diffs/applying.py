@@ -13,7 +13,7 @@ MOST_HUNKS = 1_000
 _NUMBERED = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEADER = re.compile(r"(?:---|\+\+\+)[ \t]+(.+)")
 _DATED = re.compile(r"\t|[ ]+\d{4}-\d\d-\d\d\b")
-"""Begins what stands behind the name in a header."""
+"""Beginning of what stands behind the name in a header."""
 _OLD = ".orig"
 _FENCE = re.compile(
     r"^([ \t]*)(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^\1\2[`~]*[ \t\r]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -45,7 +45,7 @@ class Hunk:
     """Lines that follow each other, and what becomes of them."""
 
     lines: tuple[tuple[str, str], ...]
-    """Each with its sign: a blank for what stays, `-` and `+`."""
+    """Lines, each with its sign: a blank for what stays, `-` and `+`."""
 
     @property
     def old(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Change:
     """What a diff does to one file."""
 
     names: list[str] = field(default_factory=list)
-    """Those of its headers, without a date."""
+    """Names in its headers, without a date."""
     hunks: list[Hunk] = field(default_factory=list)
 
 
@@ -67,7 +67,7 @@ class Diff:
     """A diff."""
 
     text: str
-    """As it is applied strictly; it ends with line breaks."""
+    """Text of the diff as it is applied strictly; it ends with line breaks."""
     changes: tuple[Change, ...]
     well_formed: bool
     """Whether it has a header of the new file, and a hunk with numbers."""
@@ -184,9 +184,9 @@ class ApplyResult:
 
     strict: bool
     files: Mapping[str, str] | None
-    """As they are then; `None` where it does not apply."""
+    """Files after the diff was applied; `None` if it does not apply."""
     reason: str = ""
-    """It does not apply strictly, or at all."""
+    """Reason why the diff does not apply strictly, or at all."""
 
 
 async def apply(

@@ -17,7 +17,7 @@ from swarm_bench.environments.files import is_inside, is_text
 
 PYTHON, JAVASCRIPT = "python", "javascript"
 _FILES = {PYTHON: "main.py", JAVASCRIPT: "main.js"}
-"""What the file is called where a row does not say."""
+"""Name of the file where a row does not say."""
 _COMMANDS = {JAVASCRIPT: "node {tests}"}
 
 
@@ -25,7 +25,7 @@ class Checkout(BaseModel):
     """A repository, of which the tests need all files at a commit."""
 
     folder: str
-    """Of a clone, which is only read."""
+    """Folder of a clone, which is only read."""
     commit: str
     tests: dict[str, str] = {}
     """Files that are otherwise when the tests run, by their paths."""
@@ -40,14 +40,14 @@ class Edit(BaseModel):
     source_code: str = Field(alias="sourceCode")
     unit_tests: str = Field(alias="unitTests", min_length=1)
     prompt: str = ""
-    """What is to be changed; empty: the tests are shown, and must pass."""
+    """Task of the row: what is to be changed; empty: the tests are shown, and must pass."""
     language: str = PYTHON
     file: str = ""
     """Its path; otherwise `main.py`, `main.js`, or `main` with the name of the language."""
     files: dict[str, str] = {}
-    """Others beside it, by their paths."""
+    """Other files beside it, by their paths."""
     checkout: Checkout | None = None
-    """Where all other files are, of which models see none; for rows with a command."""
+    """Checkout with all other files, which models do not see; for rows with a command."""
     command: str = ""
     """Runs the tests, which stand in the file `{tests}`; empty for Python alone, whose tests run in
     another process than the answer."""
@@ -107,7 +107,7 @@ class Edit(BaseModel):
 
     @property
     def tests_file(self) -> str:
-        """Where the tests are written that a command runs."""
+        """Return the path of the file to which the tests that a command runs are written."""
         return f"unit_tests{PurePosixPath(self.file).suffix}"
 
     @property
@@ -127,7 +127,7 @@ class Edit(BaseModel):
 
 
 FILE = "_file_"
-"""What the answer is called in the program, and in itself."""
+"""Name of the answer's file in the program, and in the file itself."""
 PREAMBLE = f"import sys as _sys\n{FILE} = _sys.modules[__name__]\n"
 """Executed before the answer, which it makes a name for."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -193,7 +193,8 @@ def name_module(file: str) -> str:
 
 
 def find_exports(tree: ast.Module) -> tuple[str, ...]:
-    """Return the names of the answer that the program uses: those that nobody else has."""
+    """Return the names that the program takes from the answer: those that the tests do not
+    define."""
     return FILE, *sorted(find_free_names(tree) - {FILE})
 
 

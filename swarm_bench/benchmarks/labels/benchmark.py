@@ -24,7 +24,7 @@ from swarm_bench.core.metric import Better, Column, Confusion, How, Metric, Row,
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 
 _STOP = "\n\n"
-"""Of texts that are continued. Many models begin their answer with one line break."""
+"""Stop word of texts that are continued. Many models begin their answer with one line break."""
 
 
 class Labels(ModelBenchmark):
@@ -156,17 +156,18 @@ class _Label:
 
     hits: float
     right: float
-    """How often it was right."""
+    """Number of times the label was right."""
     answers: float
 
     @property
     def precision(self) -> float | None:
-        """Of the answers; `None` where it was not answered."""
+        """Return the share of the label's answers that are right; `None` if there are none."""
         return self.hits / self.answers if self.answers > 0 else None
 
     @property
     def recall(self) -> float | None:
-        """Of the rows; `None` where it is never right."""
+        """Return the share of the label's rows that are answered right; `None` if there are
+        none."""
         return self.hits / self.right if self.right > 0 else None
 
     @property

@@ -50,7 +50,7 @@ class Labelled(BaseModel):
 
     @property
     def id(self) -> str | None:
-        """By which predictions name it."""
+        """Return the id by which predictions name the row."""
         return self.idx
 
     @property
@@ -125,13 +125,13 @@ class Clone(Labelled):
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One of the tasks."""
+    """Labelling task: its rows, question and labels."""
 
     row: type[Labelled]
     question: str
     labels: tuple[str, ...]
     values: Mapping[str, str] = field(default_factory=dict)
-    """What data and files of predictions have for a label, other than its word."""
+    """Values for a label in data and in files of predictions, other than its word."""
 
     def find_label(self, text: str, *, values: bool) -> str | None:
         """Return the first label of a text; `None` for none. With `values` also those that data

@@ -101,7 +101,7 @@ class Line(BaseModel):
 
     @property
     def group(self) -> str | None:
-        """Whose rows resemble each other; `None` where each stands by itself."""
+        """Return the group whose rows resemble each other; `None` where each stands by itself."""
         return None
 
     @model_validator(mode="after")
@@ -120,7 +120,7 @@ class OneLine(ModelBenchmark):
     instruction: ClassVar[str]
     """The first line of a prompt, and what a chat begins with."""
     languages: ClassVar[frozenset[str]]
-    """What the fence of a block calls the language."""
+    """Names of the language in the fence of a block."""
 
     oddities: ClassVar[tuple[str, ...]] = (
         "parity=true puts 19 blanks behind each text and each example, which an indentation in the "

@@ -9,13 +9,13 @@ from swarm_bench.benchmarks.one_line.benchmark import Line, OneLine, Shots, shot
 
 
 class Intent(Line):
-    """What somebody wants to do in Python, and a line that does it."""
+    """Task to do in Python, and a line that does it."""
 
     question_id: int | str
-    """Of the question on Stack Overflow that it is from."""
+    """Id of the question on Stack Overflow that the row is from."""
     intent: str
     rewritten_intent: str | None = None
-    """With the names that the line uses."""
+    """Intent, rewritten with the names that the line uses."""
     snippet: str
 
     @property

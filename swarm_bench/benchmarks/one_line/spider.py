@@ -12,7 +12,7 @@ class Question(Line):
     """A question to a database, and a query that answers it."""
 
     db_id: str
-    """Of the database."""
+    """Id of the database."""
     question: str
     query: str
 

@@ -35,7 +35,7 @@ from swarm_bench.core.session.models import Arm
 from swarm_bench.environments.python_tests import SECONDS
 
 _SECONDS = 1.0
-"""That a pattern may take."""
+"""Seconds that a pattern may take."""
 
 
 class Checks(BaseModel):
@@ -231,7 +231,7 @@ CRITERIA = ("correctness", "completeness", "clarity", "good style", "doing as it
 _MARKS = re.compile(r"(?<![\d.-])(?:10|[1-9])(?![\d.])")
 _SEPARATED = re.compile(r"[\s\d,;/|]+")
 _MOST_TOKENS = 4_096
-"""Of what it says, thoughts included."""
+"""Most tokens of the judge's answer, thoughts included."""
 _LONGEST = 20_000
 """Characters of an answer that are shown."""
 
@@ -243,7 +243,7 @@ class Opinion:
     quality: float | None
     """The mean of its marks as a share of the best; `None` when it gives none that can be read."""
     text: str
-    """What it says before them."""
+    """Text of the judge that stands before the marks."""
 
 
 async def ask_opinion(judge: Judge, task: str, answer: str, extra: str = "") -> Opinion:

@@ -31,9 +31,9 @@ from swarm_bench.runtime.untrusted import read_inside
 _LARGEST = 256 * 1024
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 _OPEN = re.compile(r"---[ \t]*\r?\n(?:name|description|globs|alwaysApply)[ \t]*:")
-"""Begins front matter, and no text behind a line."""
+"""Beginning of front matter, and of no text behind a line."""
 _PREAMBLE = re.compile(r"\A(---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
-"""Of a prompt file, which need not begin with a line of dashes."""
+"""Preamble of a prompt file, which need not begin with a line of dashes."""
 _NOTES = re.compile(r"^(name|description):.*\n?(?:(?:[ \t].*|\r?)\n)*", re.MULTILINE)
 """Keys whose values are for people, who write colons as in any other text."""
 _STAR = re.compile(r"^(globs:|[ \t]*-)[ \t]+(\*(?:[^#\r\n]|(?<![ \t])#)*).*$", re.MULTILINE)
@@ -46,24 +46,24 @@ _GAP = re.compile(r"\{\{\{([^{}]*)\}\}\}")
 _INPUT = "input"
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_PLACES = 16
-"""Of a task in all prompt files: each of them is put around the ones before."""
+"""Most places for a task in all prompt files: each of them is put around the ones before."""
 _MOST_GLOBS = 1_000
-"""With the alternatives of their braces apart."""
+"""Most patterns, with each alternative in braces counted by itself."""
 _NOTHING = ("", "~", "null")
-"""As YAML writes it."""
+"""Empty values, as YAML writes them."""
 
 
 class PromptText(BaseModel):
-    """One of them, as the arm has it."""
+    """Rule or prompt, as the arm has it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """Its path."""
+    """Path of the prompt file."""
     kind: Literal["rule", "prompt"]
     text: str
     globs: tuple[str, ...] = ()
-    """Of rules: the files that they are for; empty for all."""
+    """Patterns of the files that a rule is for; empty for all."""
 
     def fits(self, file: str) -> bool:
         """Tell whether it is for what is asked of a file."""
@@ -253,7 +253,7 @@ def _explain_unread(path: str) -> str:
 
 
 NONE, ALL = "none", "all"
-"""What arms are called beside their model."""
+"""Names of arms beside their model."""
 _FILES = ("rulesFiles", "promptFiles")
 _PROMPTS = ("systemPrompt", *_FILES)
 Paths = Annotated[list[str], BeforeValidator(lambda it: [it] if _is_path(it) else it)]

@@ -37,7 +37,7 @@ SUGGESTION = "suggestion"
 _MAX_EXAMPLES = 6
 """Training cases that stand in a request for a better prompt."""
 _MAX_GOOD_EXAMPLES = 2
-"""Of these, that went well, where as many did."""
+"""Most of these that may have gone well, where there are as many."""
 
 _passed, _quality = of_answer(PASSED), of_score(QUALITY)
 
@@ -48,7 +48,7 @@ class Round:
 
     arm: Arm
     trials: Sequence[ModelRecord]
-    """Those of training, in the order of their ids."""
+    """Trials of training, in the order of their ids."""
     is_whole: bool
     """Whether each of them tells whether it passes, and the judge has answered."""
 
@@ -124,7 +124,7 @@ def describe_end(scores: Mapping[str, Any]) -> str:
 
 
 _LEAST_HELD_OUT = 6
-"""With fewer cases nothing can be shown."""
+"""Fewest cases to hold out; with fewer nothing can be shown."""
 _MOST_OTHERS = 24
 """Training cases of which the suggestion alone stands in it."""
 _LONGEST = 500
@@ -132,12 +132,12 @@ _LONGEST = 500
 _WITHOUT_GAIN = 2
 """Rounds, after which it ends."""
 _DIGITS = 9
-"""To which a number of cases is rounded before it is rounded up."""
+"""Digits to which a number of cases is rounded before it is rounded up."""
 _OF_ROUNDS = ("qualityThreshold", "testPassThreshold", "maxPromptLength")
 """Properties that decide nothing without rounds."""
 _PROMPT_ALONE = "Answer with the prompt alone."
 _SENTENCE = re.compile(r"[.!?][\"')\]]*(?=\s|\Z)|[。！？]|\S(?=\s*\n)")
-"""Ends at the end of one, or of a line."""
+"""End of a sentence, or of a line."""
 _SUGGESTION_REQUEST = (
     "Before the marks, say in one sentence what a better system prompt would tell the model, in "
     "words that suit other tasks of the kind, too."

@@ -31,9 +31,9 @@ class ToolReply:
     """The answers to its words, where each was asked by itself; `text` has all of them."""
     seconds: float
     failed: bool = False
-    """It ended with an error, or too late."""
+    """Whether the call ended with an error, or too late."""
     first: bool = False
-    """Of a server that had just started."""
+    """Whether the server had just been started."""
 
 
 def join_replies(answers: Sequence[ToolReply], *, first: bool) -> ToolReply:

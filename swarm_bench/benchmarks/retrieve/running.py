@@ -48,7 +48,7 @@ from swarm_bench.text.answer_kinds import kind_of
 from swarm_bench.text.terms import terms_of
 
 TAG_BEGIN = "retrieve"
-"""How the tag of a server begins that is asked."""
+"""Beginning of the tag of a server that is asked."""
 _LONGEST = 300
 """Characters of an error that are shown."""
 _MOST_REFUSED = 3
@@ -61,7 +61,7 @@ class QuestionContext:
     """What the questions of a session are put with."""
 
     experiment: RetrieveExperiment
-    """With the keys of its modes."""
+    """Experiment with the keys of its modes."""
     tools: Tools
     snapshot: Snapshot
     emit: Emit
@@ -218,18 +218,18 @@ if TYPE_CHECKING:
 
 
 _OF_NO_CALL = frozenset({Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.RATE_LIMITED})
-"""Reasons of whoever asks: servers that ask a service elsewhere hand them on as errors."""
+"""Causes that lie with the caller: servers that ask a service elsewhere pass them on as errors."""
 _ERROR_PREFIX = re.compile(
     r"(?:\W|(?:error (?:executing|calling) tool|tool) \S+(?: failed)?:|mcp error -?\d+:"
     r"|[\w ]{0,30}\b(?:error|failed|exception):)*",
     re.IGNORECASE,
 )
-"""How libraries begin what a tool says of its trouble."""
+"""Beginning of a tool's report of its trouble, as libraries write it."""
 _QUOTED = re.compile(
     r"(?<!\w)([\"'`])(?!\d{3} )[^\n]{0,300}?\1(?!\w)|(?!https?:)\S*(?:\w[/\\]|\w\.[a-zA-Z])\S*"
     r"|\w*[a-z][A-Z]\w*"
 )
-"""What an error quotes, and the files and the parts of a program that it names."""
+"""Texts that an error quotes, and the files and the parts of a program that it names."""
 _PLAIN_REFUSAL = re.compile(
     r"(?:unauthori[sz]ed|forbidden|payment required|authentication (?:is )?(?:required|failed)|"
     r"not (?:authenticated|authori[sz]ed|logged in))\b",
@@ -243,7 +243,7 @@ _LEAST = 0.1
 
 
 class QuestionRefused(ServiceFailed):
-    """Why a server took no question, whatever it asks: it answers nobody at present, or not us."""
+    """A server took no question, whatever it asks: it answers no client at present, or not us."""
 
 
 class Caller:
@@ -257,7 +257,7 @@ class Caller:
         self._stack = AsyncExitStack()
         self._connection: Connection | None = None
         self._fresh = False
-        """It has had no call yet."""
+        """Whether the server has had no call yet."""
 
     async def __aenter__(self) -> Self:
         """Start the server. Raises `ServiceFailed`."""

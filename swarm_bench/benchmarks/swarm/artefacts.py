@@ -1,4 +1,4 @@
-"""Where the files of agents lie below a folder: that of a session, or any other.
+"""Layout of the files of agents below a folder: that of a session, or any other.
 
 run-1/              only with several runs
   canopy/

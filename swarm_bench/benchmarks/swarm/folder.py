@@ -224,7 +224,7 @@ def _find_planted(session: Path) -> tuple[str, ...]:
 
 
 _CLOCK_SECONDS = 2.0
-"""How much too early the time of a file may be."""
+"""Seconds by which the time of a file may be too early."""
 
 
 def member_folder(series: Path, size: int) -> Path:

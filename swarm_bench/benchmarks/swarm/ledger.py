@@ -23,9 +23,9 @@ class Ledger(Budget):
         super().__init__(limit=limit)
         self._prices = prices
         self._sums = defaultdict[str, float](float)
-        """Of the costs that are known, by mode."""
+        """Sums of the known costs, by mode."""
         self._priced = Counter[str]()
-        """How many they are."""
+        """Number of known costs, by mode."""
         self._blind = set[str]()
         """Modes in which an agent gave an answer in this call, and no cost."""
 

@@ -28,7 +28,7 @@ class InterimLooks:
 
     def __init__(self, folder: SessionFolder, experiment: Experiment, emit: Emit) -> None:
         self.experiment = experiment
-        """With every look, as it is stored."""
+        """Experiment with every look, as it is stored."""
         self._folder = folder
         self._emit = emit
 

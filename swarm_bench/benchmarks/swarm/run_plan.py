@@ -94,7 +94,7 @@ def count_planned(experiment: Experiment) -> dict[str, int]:
 
 
 TASKS = 6
-"""What a block has about, where nobody says how many."""
+"""Approximate number of tasks of a block, by default."""
 
 
 def deal_blocks(experiment: Experiment, max_size: int | None, least: float = 0.0) -> Experiment:
@@ -149,7 +149,7 @@ def extend_blocks(old: Experiment, new: Experiment, max_size: int | None) -> Exp
 def _deal(
     experiment: Experiment, of_commits: Iterable[Sequence[int]], max_size: int | None, least: float
 ) -> Iterator[tuple[int, ...]]:
-    """Yield blocks of one commit each. A swarm of which somebody said the size is a block."""
+    """Yield blocks of one commit each. A swarm whose size was set by the user is a block."""
     size = 1 if experiment.design.agent_at_a_time else experiment.swarm_size
     if size is not None:
         yield from cut(of_commits, size)

@@ -30,14 +30,14 @@ _AT_ONCE = 4
 
 @dataclass(kw_only=True)
 class Trees(AbstractContextManager["Trees"]):
-    """By the commits that tasks are asked on, while the block lasts. Threads may share it."""
+    """Trees of the commits that tasks are asked on, while the block lasts. Threads may share it."""
 
     repository: Repository
     copy: Snapshot | None = None
     """The session's own, where that was made: of a folder, or with uncommitted changes, there is no
     other."""
     recorded_files: Mapping[str, frozenset[str]] | None = None
-    """In a replay, which reads no repository, the paths of the files at each commit."""
+    """Paths of the files at each commit, in a replay, which reads no repository."""
     _stack: ExitStack = field(default_factory=ExitStack)
     _turn: Lock = field(default_factory=Lock)
     _open_objects: dict[Path, Objects] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Trees(AbstractContextManager["Trees"]):
         return frozenset() if tree is None else tree.files
 
     def tree(self, commit: str | None) -> CommitTree | None:
-        """Return the files with their content; `None` where nobody has it any more. Raises
+        """Return the files with their content; `None` where they are no longer available. Raises
         `HarnessError`."""
         revision, folder = commit or self.repository.clean_commit, Path(self.repository.path)
         if revision is None:
@@ -151,13 +151,13 @@ class ScorableAnswer:
     outcome: Outcome
     task: Task
     tasks: tuple[Task, ...]
-    """All of the session."""
+    """Tasks of the session, all of them."""
     groups: Mapping[str, str]
-    """Of these, by their ids."""
+    """Groups of these tasks, by their ids."""
     workspace: str
     """Path of the workspace as the agent saw it."""
     commit: str | None
-    """Of the files in it; `None` for those of the session."""
+    """Commit of the files in the workspace; `None` for those of the session."""
 
     @property
     def key(self) -> AnswerKey | None:

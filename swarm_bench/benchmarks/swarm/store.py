@@ -177,7 +177,7 @@ class OneSwarmStore:
         self._pending = {trial.id: trial for trial in swarm.trials}
         self._artefacts = session.folder.artefacts(session.experiment)
         self.records: list[TrialRecord] = []
-        """Those of its trials, as they were appended."""
+        """Records of the swarm's trials, as they were appended."""
 
     @property
     def job(self) -> SwarmJob:

@@ -1,4 +1,4 @@
-"""From what an agent left to its line in `metrics.jsonl`."""
+"""Conversion of what an agent left into its line in `metrics.jsonl`."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
@@ -35,9 +35,9 @@ STAYED = "It had answered and did not end, so it was ended"
 
 def read_outcome(agent: Agent, exit: AgentExit) -> Outcome:
     """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
-    its output by something else: that is not opened. What had answered and was ended then counts
-    as if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for figures
-    that nobody can have."""
+    its output by something else: that is not opened. What had answered and was ended then counts as
+    if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for impossible
+    figures."""
     stayed = exit.stopped == "answered"
     if stayed:
         exit = replace(exit, returncode=0, stopped=None)

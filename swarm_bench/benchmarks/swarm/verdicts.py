@@ -24,7 +24,7 @@ from swarm_bench.runtime.ownership import PREFIX
 
 AT_ONCE = 4
 _MOST_FAILURES = 3
-"""In a row: the server is gone, or does not want to be asked."""
+"""Most failures in a row: the server is gone, or refuses to be asked."""
 _LONGEST_REPLY = 2_000
 _NO_VERDICT = ("refused", "length")
 """Ends of a reply whose last line is not its own last word."""
@@ -34,7 +34,7 @@ _SAME = Completion(
     usage=Usage(input=0, cache_read=0, cache_create=0, output=0),
     requests=0,
 )
-"""On two answers with the same text, about which nobody is asked."""
+"""Completion for two answers with the same text, about which no model is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class JudgeQuestion:
 
     pair: Pair
     first: Side
-    """Whose answer is called A."""
+    """Side whose answer is called A."""
     text: str
     same: bool
     """Both answers are the same text."""
@@ -82,7 +82,7 @@ class JudgeClient:
     keep: Callable[[Verdict], None]
     """Stores a verdict."""
     price: Price | None = None
-    """Of its model; `None` where no table has it."""
+    """Price of the judge's model; `None` where no table has it."""
     failures: list[ModelFailed] = field(default_factory=list)
     _failures_in_a_row: int = 0
     _refusal: NotAuthorized | UsageError | None = None
@@ -167,7 +167,7 @@ def _make_request(question: JudgeQuestion) -> Ask:
 
 
 _NEUTRAL = "search"
-"""Stands where a name was: agents of every mode search."""
+"""Word in the place of a name: agents of every mode search."""
 _SHORTEST = 3
 _FOLDER = re.compile(
     rf"(?<![\w.+-])(?:/[\w.+-]+)*/{re.escape(PREFIX)}[\w.-]+(?:/[\w.+-]+){{0,2}}/?"
@@ -215,7 +215,7 @@ OF_MODELS = """\
 Two answers were given to the same request. Say which one serves the person who made it better: it \
 is right and complete, and does as it was asked. Length, layout and confidence are no merits. Do \
 not guess who wrote the answers."""
-"""What is asked, by what the answers are of."""
+"""Beginning of the question when the answers are those of models."""
 _QUESTION = """\
 {about}
 

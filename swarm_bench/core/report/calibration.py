@@ -46,9 +46,9 @@ class Noise:
     spread_interval: Range | None
     """The 95 % chi-square interval of the spread."""
     planned: Range | None
-    """What lies outside could be found by an experiment of the size of this one."""
+    """Range outside which an experiment of the size of this one could find a difference."""
     grid: tuple[Range | None, ...]
-    """The same for experiments of other sizes."""
+    """Ranges for experiments of other sizes."""
 
     @property
     def is_significant(self) -> bool:
@@ -68,7 +68,7 @@ class Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseByRules:
-    """Of what fixed rules spent: no figures of a model."""
+    """Noise of what fixed rules spent: no figures of a model."""
 
     title: str
     banner: str
@@ -88,8 +88,8 @@ class Calibration:
     excluded: int
     """Trials that gave no answer for a reason other than a budget, or were contaminated."""
     answers: tuple[Answer, ...]
-    """What may be chance and what may not, first in the primary metric; or why there is no
-    floor."""
+    """Answers on what may be chance and what may not, first in the primary metric; or why there is
+    no floor."""
     rows: tuple[Noise, ...]
     spent_by_rules: NoiseByRules | None
     """`None` when a model decided what was spent, and `rows` has it all."""
@@ -98,4 +98,4 @@ class Calibration:
     sizes: tuple[tuple[int, int], ...]
     """Tasks and runs of the experiments of `Noise.grid`."""
     no_floor: str | None
-    """Why what was measured is not the noise of the mode; `None` when it is."""
+    """Reason why what was measured is not the noise of the mode; `None` when it is."""

@@ -52,7 +52,7 @@ class ModeDiff:
     answer: Answer
     """The answer without caveats."""
     rows: tuple[DiffRow, ...]
-    """None where the mode cannot be compared."""
+    """Rows; none where the mode cannot be compared."""
     caveats: Mapping[str, tuple[Caveat, ...]]
     """Caveats of the figures, by session (A or B)."""
 
@@ -75,9 +75,9 @@ class Diff:
     common: tuple[tuple[str, str], ...]
     """Label and value of what both have."""
     arm: str
-    """What is compared: a mode, or an arm."""
+    """Arm that is compared: a mode, or an arm."""
     case: str
-    """What it is paired by: a task, or a case."""
+    """Unit by which trials are paired: a task, or a case."""
     changes: tuple[SettingChange, ...]
     caveats: tuple[str, ...]
     modes: tuple[ModeDiff, ...]

@@ -28,12 +28,12 @@ class Span:
     text: str
     strong: bool = False
     longest: int | None = None
-    """It quotes somebody, so a renderer cuts it after so many characters."""
+    """Number of characters after which a renderer cuts the text, as it is a quotation."""
     address: str = ""
     """The file that it leads to, relative to the document."""
     tone: Tone | None = None
     code: bool = False
-    """It is a command to type."""
+    """Whether the text is a command to type."""
 
 
 Text = str | tuple[str | Span, ...]
@@ -66,9 +66,9 @@ class Value:
     high: float | None = None
     """The range that stands behind it; none of the two, or both."""
     notes: tuple[str, ...] = ()
-    """What is not in it."""
+    """Notes on what is not in the value."""
     beside: "Value | None" = None
-    """Another figure of the same, in the place of a range."""
+    """Second figure of the same, in the place of a range."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +86,9 @@ class CombinedValue:
 
     style: Style
     parts: tuple[tuple[float, str], ...]
-    """Each with what it is; none when nothing gave them."""
+    """Values, each with what it is; none when nothing gave them."""
     notes: tuple[str, ...] = ()
-    """What is not in them."""
+    """Notes on what is not in the values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +112,9 @@ class Grid:
     """Columns on the left that name the row; the others are its figures."""
     rows: tuple[tuple[Cell, ...], ...]
     about: str = ""
-    """What the figures are over, without a full stop."""
+    """Subject of the figures, without a full stop."""
     ranges: str = ""
-    """What the ranges in brackets are, where they are shown."""
+    """Meaning of the ranges in brackets, where they are shown."""
     marked: frozenset[int] = frozenset()
     """Numbers of the rows that matter most."""
     controls: frozenset[int] = frozenset()
@@ -122,7 +122,7 @@ class Grid:
     omitted: int = 0
     """Rows that are not in it."""
     rest: str = "Rows not shown: {number}; metrics.jsonl has the figures of each trial."
-    """Where the rows are that are not shown."""
+    """Sentence on where the rows are that are not shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ class Step:
     aim: str
     """Follows `Next, `: `again with 60 tasks in all`."""
     cases: int = 0
-    """How many it asks for; 0 where that is no matter of their number."""
+    """Number of cases that it asks for; 0 where that is no matter of their number."""
 
     @property
     def line(self) -> Text:
@@ -219,7 +219,7 @@ class Banner:
 
 @dataclass(frozen=True, kw_only=True)
 class Verbatim:
-    """Text of somebody else, as it is."""
+    """Text from another source, unchanged."""
 
     text: str
 
@@ -268,7 +268,7 @@ class Attachment:
     title: str
     sections: tuple[Section, ...]
     instead: tuple[Section, ...]
-    """What the first file has of it, before its folded sections."""
+    """Sections that the first file has instead of it, before its folded sections."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +282,7 @@ class Document:
     sections: tuple[Section, ...]
     apart: Attachment | None = None
     brief: tuple[Block, ...] = ()
-    """What of it is shown to somebody at a terminal, where the rest is a file."""
+    """Blocks that are shown at a terminal, where the rest is a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,4 +292,4 @@ class RenderedDocument:
     document: Document
     markdown: str
     details: str = ""
-    """What a second file has; empty where there is none."""
+    """Text of a second file; empty where there is none."""

@@ -33,17 +33,17 @@ class State(StrEnum):
     HOLDS = "holds"
     VIOLATED = "violated"
     MISSING = "not measured"
-    """There is no figure, or none that may be relied on."""
+    """No figure, or none that may be relied on."""
     INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """One that a person gave."""
+    """Limit that the user set."""
 
     kind: Kind
     metric: str
-    """Its key, or another name that the benchmark understands."""
+    """Key of the metric, or another name that the benchmark understands."""
     value: float
     mode: str | None = None
     """`None`: every mode that is compared."""
@@ -64,17 +64,17 @@ class Verdict:
 
     limit: Limit
     mode: str
-    """Empty where there is none that it could be on."""
+    """Mode that the limit is on; empty where there is none."""
     state: State
     why: str
     """One sentence or more."""
     but: str = ""
     """Why the figure shows little, in a few words; empty where its interval says how much."""
     needed: int | None = None
-    """How many cases would tell; `None` where that is no matter of their number."""
+    """Number of cases that would tell; `None` where that is no matter of their number."""
     next: Step | None = None
     reference: str = ""
-    """What a ratio is to."""
+    """Arm that a ratio is relative to."""
     metric: Metric | None = None
     estimate: float | None = None
     """A ratio, or a mean over tasks; `None` when nothing gave it."""
@@ -83,7 +83,7 @@ class Verdict:
     cases: int = 0
     """Number of cases that it is over."""
     noun: str = "task"
-    """What a case is called."""
+    """Noun for a case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class Gate:
     bound: Bound
     verdicts: tuple[Verdict, ...]
     caveats: Mapping[str, tuple[Caveat, ...]]
-    """By mode, of those that a limit was held against, what must be known beside its figures."""
+    """Caveats that must be known beside the figures, by each mode that a limit was held against."""
     notes: tuple[str, ...]
 
     def count(self, state: State) -> int:

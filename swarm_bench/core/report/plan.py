@@ -10,7 +10,7 @@ class Entry:
     """Something labelled."""
 
     label: str
-    """Empty when it goes with the entry before it."""
+    """Label; empty when the entry goes with the one before it."""
     texts: tuple[str, ...]
     """Line by line."""
     parts: tuple["Entry", ...] = ()
@@ -21,11 +21,11 @@ class Plan:
     """A session before it runs."""
 
     title: str
-    """Empty when it is the only one."""
+    """Title; empty when the plan is the only one."""
     entries: tuple[Entry, ...]
     trials: Grid
     """Trials in the order in which they run."""
     omitted: str
-    """How many more there are; empty when it has all of them."""
+    """Phrase for how many more trials there are; empty when all are shown."""
     rest: str = "and so on; a pipe or a file gets more of them"
     """Says so where a terminal has the first ones only."""

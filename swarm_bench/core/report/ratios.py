@@ -41,8 +41,8 @@ class Column:
 class RatioRow:
     metric: Metric
     typical: tuple[float | None, ...]
-    """By mode, the reference first: the geometric mean over its tasks; `None` where nothing tells.
-    """
+    """Geometric mean over the tasks of each mode, the reference first; `None` if there are no
+    figures."""
     ratios: tuple[Ratio | None, ...]
     """Ratios by column; `None` when no task has the figure on both sides."""
 
@@ -92,7 +92,7 @@ class Ratios:
     indexing: IndexingRow | None = None
     """`None` when no column has a tool, and where it is not told."""
     legend: tuple[str, ...] = ()
-    """How to read it, in paragraphs."""
+    """Legend in paragraphs."""
     found_less: frozenset[str] = frozenset()
     """Modes that found less than the reference: what they spend less is no saving."""
 
@@ -117,4 +117,4 @@ class Chart:
     """Ratios within 1/(1+m) and 1+m are equivalent."""
     marks: tuple[Mark, ...]
     about: str
-    """How to read it."""
+    """Explanation of how to read it."""

@@ -28,15 +28,15 @@ class JudgedMode:
     unjudged: int
     """Not asked in both orders yet, or not of these answers."""
     unpaired: int
-    """One of the agents gave no answer that counts."""
+    """Number of pairs in which one of the agents gave no answer that counts."""
     same: int
-    """Ties because both answers are the same text, so that nobody was asked."""
+    """Number of ties because both answers are the same text, so that no judge was asked."""
     agreeing: int
     """Pairs whose two orders led to the same verdict."""
 
     @property
     def pairs(self) -> int:
-        """Those with a verdict."""
+        """Return the number of pairs with a verdict."""
         return self.wins + self.ties + self.losses
 
     @property
@@ -81,7 +81,8 @@ class EffectDetail:
     middle: float | None
     """The Hodges-Lehmann estimate: a ratio, or a difference; `None` for too many tasks."""
     interval: tuple[float, float] | None
-    """That of the signed ranks, of at least 95 %; `None` for fewer than six tasks, or too many."""
+    """Interval of the signed ranks, of at least 95 %; `None` for fewer than six tasks, or too
+    many."""
     below: int
     """Tasks in which the mode has less."""
     equal: int
@@ -110,7 +111,7 @@ class YesOrNo:
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
-    """All that a reader may want to hold against a verdict."""
+    """Figures beside a verdict, for a reader who wants to check it."""
 
     effects: tuple[EffectDetail, ...]
     yes_or_no: tuple[YesOrNo, ...]
@@ -136,7 +137,7 @@ class Row:
     figures: tuple[Figure | None, ...]
     """Figures by mode, in the order of the report; `None` where the metric does not apply."""
     estimated: bool = False
-    """Some of it comes from a price table of ours and not from a bill."""
+    """Whether some of it comes from a price table of ours and not from a bill."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +173,7 @@ class Sheet:
     about: str = ""
     """How to read it."""
     notes: tuple[str, ...] = ()
-    """What could not be measured, and why."""
+    """Notes on what could not be measured, and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +204,7 @@ class Correctness:
 
     rows: tuple[FoundRow, ...]
     spent: tuple[Row, ...]
-    """What a right answer took; none by fixed rules. With runs but no value: no right answer."""
+    """Cost of a right answer; none by fixed rules. With runs but no value: no right answer."""
     tags: tuple[Tagged, ...]
 
 
@@ -220,11 +221,12 @@ class Headline:
     all_used: bool
     """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
     remark: str = ""
-    """What must be known beside the ratios; empty where there is no verdict."""
+    """Remark that must be known beside the ratios; empty where there is no verdict."""
     details: Details | None = None
     """`None` where nothing is compared."""
     correctness: Correctness | None = None
-    """`None` where nobody knows the right answers, and where nothing could be measured."""
+    """Figures of right answers; `None` where these are unknown, and where nothing could be
+    measured."""
 
     @property
     def has_qualifications(self) -> bool:
@@ -297,7 +299,7 @@ class Rehearsed:
     added_tokens: Figure | None
     """Tokens by which a request is larger than one of the reference."""
     seconds: Figure | None
-    """Until its servers answered."""
+    """Seconds until its servers answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,22 +322,22 @@ class TrialColumn:
     style: Style
     read: ReadTrial
     beside: ReadTrial | None = None
-    """What stands behind it in brackets."""
+    """Value that stands behind it in brackets."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
     title: str
     banner: str | None
-    """What must be known before anything else: that these are no figures of a model, or that they
-    are figures of an older session."""
+    """Notice that must be known before anything else: that these are no figures of a model, or that
+    they are figures of an older session."""
     head: tuple[tuple[Fact, ...], ...]
     """Line by line."""
     warnings: tuple[str, ...]
     gravest: tuple[str, ...]
     """The warnings, and the caveats that none of them is of."""
     notes: tuple[str, ...]
-    """What a reader must know to read the figures, where nothing went wrong."""
+    """Notes that a reader needs to read the figures, where nothing went wrong."""
     modes: tuple[str, ...]
     """The first one is the reference of the ratios."""
     runs: int
@@ -347,13 +349,13 @@ class Report:
     tools: Sheet | None
     """Calls by mode and tool; `None` when no transcript shows a call."""
     overhead: Sheet | None
-    """What it costs to have each tool at all; `None` when it was not measured."""
+    """Cost of each tool that is only present; `None` when it was not measured."""
     judging: Judging | None
     """`None` when no model was asked to compare answers."""
     rehearsed: tuple[Rehearsed, ...] | None
     """Figures of each mode with a tool; `None` in a session that is no rehearsal."""
     missed: tuple[Missed, ...]
-    """What modes missed of the files in answer keys; nothing without keys."""
+    """Files in answer keys that modes missed; nothing without keys."""
     trials: tuple[TrialRecord, ...]
     """Trials by run, mode and agent; of a trial that was run again, the last attempt."""
     columns: tuple[TrialColumn, ...]

@@ -17,12 +17,12 @@ class Cell:
 
     value: float | None
     of: int | None = None
-    """What the value is a part of, when it is a count."""
+    """Total that the value is a part of, when it is a count."""
     ratio: float | None = None
     """Against the smallest swarms; `None` for those, where nothing can be divided, and where one
     of the two sizes has no verdict."""
     excluded: bool = False
-    """There are trials, and none of them is one that can be compared."""
+    """Whether there are trials, none of which can be compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,18 +37,19 @@ class ModeSeries:
     mode: str
     rows: tuple[SeriesRow, ...]
     spent_by_rules: tuple[SeriesRow, ...]
-    """What fixed rules spent; empty when a model decided it, and `rows` has it."""
+    """Rows of what fixed rules spent; empty when a model decided it, and `rows` has it."""
     unknown: tuple[Metric, ...]
     """Metrics that nothing gave in any size."""
     standings: Mapping[Standing, Sizes]
-    """What the sizes' own headlines say of the mode, without what qualifies it."""
+    """Standings of the mode in the sizes' own headlines, without what qualifies them."""
     qualifications: Mapping[str, Sizes]
     no_verdict: Sizes
     """Sizes without a verdict on the mode."""
     excluded: tuple[str, ...]
     """Trials that are not in the times and tokens, and why, by size."""
     sentence: str
-    """What sharing costs or brings, as far as the figures say; empty when they do not."""
+    """Sentence on what sharing costs or brings, as far as the figures say; empty when they do
+    not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,10 +63,10 @@ class Series:
     notes: tuple[str, ...]
     sizes: Sizes
     no_verdict: Mapping[str, Sizes]
-    """Why nothing at all can be said of these sizes."""
+    """Reasons why nothing at all can be said of these sizes."""
     modes: tuple[ModeSeries, ...]
     remark: str
-    """What must be known beside the sentences on what sharing costs or brings."""
+    """Remark that must be known beside the sentences on what sharing costs or brings."""
     banner_of_spent: str
-    """What must be known of the rows that fixed rules decided."""
+    """Notice that must be known of the rows that fixed rules decided."""
     title_of_spent: str

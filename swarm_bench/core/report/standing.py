@@ -47,7 +47,7 @@ class Standing:
 
     mode: str
     answer: Answer | None = None
-    """What the rule makes of it, without what the witnesses say; `None` for the reference and a
+    """Answer of the rule, without what the witnesses say; `None` for the reference and a
     control."""
     concluded: bool | None = None
     """Whether that is a verdict, and not an open question; `None` where the rule is not asked."""
@@ -55,8 +55,9 @@ class Standing:
     """How many of its trials were connected to the tool and used it, and by which witnesses, in a
     sentence; empty without a tool."""
     no_verdict: str | None = None
-    """Why nothing can be said of the mode."""
+    """Reason why nothing can be said of the mode."""
     qualifications: tuple[str, ...] = ()
-    """What must be known before its figures are believed; empty where there is no verdict."""
+    """Qualifications that must be known before its figures are believed; empty where there is no
+    verdict."""
     correctness: str = ""
     """Whether it found as much as the reference; empty for that, without keys or a verdict."""

@@ -17,10 +17,10 @@ class TableColumn:
 
     name: str
     unit: str
-    """Empty for text."""
+    """Unit; empty for text."""
     definition: str
     kind: Literal["text", "whole", "check", "figure"]
-    """What its entries are, where they are there."""
+    """Kind of its entries, where there are any."""
     is_metric: bool = False
 
 
@@ -30,7 +30,7 @@ class Scored:
 
     title: str
     full: float
-    """What nothing is better than."""
+    """Best possible value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class TrialsTable:
 
     columns: tuple[TableColumn, ...]
     rows: Iterable[tuple[Entry, ...]]
-    """Made one by one, as a session can have 100,000; can be read once."""
+    """Rows, made one by one, as a session can have 100,000; can be read once."""
     experiment: dict[str, Any] | None
     """The experiment as it is stored; `None` for a folder that canopy's script wrote."""
     caveats: Mapping[str, tuple[Caveat, ...]]
@@ -47,7 +47,7 @@ class TrialsTable:
     scored: Scored | None = None
     """`None` where no figure says how good a trial is, since its best is not known."""
     swarms: tuple[Mapping[str, Any], ...] = ()
-    """What is stored of each swarm; none where the benchmark has no swarms."""
+    """Stored values of each swarm; none where the benchmark has no swarms."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,9 +15,9 @@ class RawRow:
     content: Any
     """JSON; a benchmark's schema says what it must be."""
     where: str
-    """It stands, for errors: `rows.jsonl:3`."""
+    """Place of the row, for errors: `rows.jsonl:3`."""
     fault: str | None = None
-    """Why it cannot be read, as a clause; then it has no content."""
+    """Reason why it cannot be read, as a clause; then it has no content."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class RawRows:
     sha256: str
     """Sessions continue on the same rows only."""
     rows: Iterable[RawRow]
-    """They may be read from a file while they are asked for, once."""
+    """Rows, which may be read from a file while they are asked for, once."""
 
     @classmethod
     def of(cls, contents: Iterable[Any]) -> Self:

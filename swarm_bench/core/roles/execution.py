@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from swarm_bench.core.session.experiment import Program
 
 PYTHON = "python"
-"""As the first word of a command: the interpreter of the environment."""
+"""Interpreter of the environment, as the first word of a command."""
 Limit = Literal["time", "memory", "processes", "output"]
 ASLEEP_SECONDS = 10.0
-"""That a command may do nothing longer than it may compute."""
+"""Seconds that a command may be idle longer than it may compute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,9 @@ class Code:
     memory_mb: int = 1024
     """Address space of each process, and resident memory of all of them."""
     output_bytes: int = 1 << 20
-    """Of each of its two streams, and of each file that it writes."""
+    """Most bytes of each of its two streams, and of each file that it writes."""
     processes: int = 32
-    """That run at the same time."""
+    """Most processes that run at the same time."""
 
     @property
     def guard(self) -> float:
@@ -51,7 +51,7 @@ class Execution:
     stdout: str
     stderr: str
     seconds: float
-    """By the clock, with the start of the environment."""
+    """Seconds by the clock, with the start of the environment."""
 
 
 @runtime_checkable

@@ -41,7 +41,7 @@ class Sampling:
     temperature: float | None = None
     top_p: float | None = None
     stop: tuple[str, ...] = ()
-    """Where an answer may end. No provider takes all of them, so whoever asks cuts again."""
+    """Texts at which an answer may end. No provider takes all of them, so the caller cuts again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +52,14 @@ class Ask:
     sampling: Sampling = Sampling()
     seed: int | None = None
     reference: str | None = field(default=None, compare=False)
-    """What a perfect model would say. Only those that are no model look at it, and at the next."""
+    """Answer of a perfect model. Only sources that are no model look at it, and at the next."""
     case: str = field(default="", compare=False)
     """Id of the case."""
     number: int = field(default=0, compare=False)
-    """Of the case in its data set, from 0."""
+    """Number of the case in its data set, from 0."""
     run: int = field(default=1, compare=False)
     files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Those that the request is about, by their paths: an agent finds them in its folder."""
+    """Files that the request is about, by their paths: an agent finds them in its folder."""
 
     @property
     def way(self) -> Way:
@@ -88,36 +88,38 @@ class Completion:
     """What a model answered."""
 
     text: str
-    """Empty when it gave none."""
+    """Text of the answer; empty when there was none."""
     finish: Finish | None
-    """Why it ended; `None` when the model does not say."""
+    """Reason why it ended; `None` when the model does not say."""
     usage: Usage
-    """Of the request that was answered."""
+    """Usage of the request that was answered."""
     requests: int | None = 1
-    """How many it took: those before were turned away, or broke off. `None` when nobody says."""
+    """Number of requests that it took: those before were turned away, or broke off. `None` if
+    unknown."""
     seconds: float | None = None
-    """Of the request that was answered: waiting for a provider does not count."""
+    """Seconds of the request that was answered: waiting for a provider does not count."""
     model: str | None = None
-    """As the provider names it."""
+    """Name of the model, as the provider writes it."""
     omitted: tuple[str, ...] = ()
     """Parts of the request that the provider refuses, and that were not sent."""
     elsewhere: str | None = None
-    """Where a server put what it has instead of a text, as `reasoning_content` or `tool_calls`, if
-    the text is empty."""
+    """Field in which a server put what it has instead of a text, as `reasoning_content` or
+    `tool_calls`, if the text is empty."""
     whole: bool = False
-    """Nobody went on writing behind the answer, so it is not to be cut: it comes from a file."""
+    """Whether the answer is not to be cut, as it comes from a file, where nothing follows it."""
     cause: Cause = Cause.FINISHED
     """Why it ended. What ends otherwise has tokens and a cost all the same, and is not scored."""
     detail: str | None = None
     """A sentence on an end that is none with an answer."""
     cost: float | None = None
-    """US dollars, where whoever answers says so."""
+    """US dollars, where the provider reports them."""
     cost_estimated: bool | None = None
     """True when that comes from a price table."""
     turns: int | None = None
-    """Of an agent."""
+    """Number of an agent's turns."""
     answers_read: tuple[str, ...] = ()
-    """What an agent named that holds the answers of the data set: its answer is not its own."""
+    """Files and folders with the answers of the data set that an agent named: its answer is not its
+    own."""
 
 
 class LanguageModel(Protocol):
@@ -134,16 +136,16 @@ class Around:
     """What models are opened in."""
 
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Those of the environment and of `.env`: keys are among them."""
+    """Variables of the environment and of `.env`: keys are among them."""
     timeout: float = 120
     """Seconds for a request."""
     cases: tuple[str, ...] = ()
     """Ids of the cases that are asked, in their order."""
     runs: int = 1
     is_asked: bool = True
-    """Whether it will be, for which it needs a key; a plan asks nobody."""
+    """Whether the model will be asked, for which it needs a key; a plan asks no model."""
     ways: frozenset[Way] = frozenset()
-    """In which the model will be asked; empty before that is known, and once it is opened."""
+    """Ways in which the model will be asked; empty before that is known, and once it is opened."""
     lessons: tuple[str, ...] = ()
     """One text for each case of the whole data set, with its answer."""
     every: tuple[str, ...] = ()
@@ -155,9 +157,9 @@ class Around:
     prompts: Callable[[], Iterable[tuple[str, str]]] = tuple
     """Makes what the model is asked in each case of the data set that is a text, with the case."""
     seed: int = 0
-    """That of the session."""
+    """Seed of the session."""
     max_turns: int = 15
-    """Of an agent, in a request."""
+    """Most turns of an agent in a request."""
     answers: tuple[Path, ...] = ()
     """Files and folders that hold the answers of the data set."""
     kept: Path | None = None

@@ -10,7 +10,7 @@ from swarm_bench.core.metric import Metric
 
 Record = TypeVar("Record")
 _ROUNDING = 1e-9
-"""By which a sum of parts of a whole may be beyond it."""
+"""Amount by which a sum of parts may exceed the whole, through rounding."""
 
 
 class Guarded(Generic[Record]):

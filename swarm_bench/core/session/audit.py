@@ -40,11 +40,11 @@ class Audit:
     sealed: int = 0
     """Lines that have a checksum."""
     edited: frozenset[Key] = frozenset()
-    """Those of them that were changed since."""
+    """Keys of the lines that were changed since."""
     without_checksum: frozenset[Key] = frozenset()
     """Lines without a checksum."""
     edited_beside: Mapping[SideFile, int] = field(default_factory=dict)
-    """How many lines on swarms and on overhead were changed since."""
+    """Number of lines on swarms and on overhead that were changed since."""
     bare_beside: Mapping[SideFile, int] = field(default_factory=dict)
     """How many of them have no checksum."""
     differing: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)

@@ -25,14 +25,14 @@ from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Moment, Stored
 
 EXPERIMENT_VERSION = 4
-"""Of `experiment.json`; since 2 a design stands beside the benchmark, which older versions would
-read as `compare`; since 3 a task can have a commit, which they would ignore; since 4 a run can have
-several blocks, which they would run as one."""
+"""Version of `experiment.json`; since 2 a design stands beside the benchmark, which older versions
+would read as `compare`; since 3 a task can have a commit, which they would ignore; since 4 a run
+can have several blocks, which they would run as one."""
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
-"""Of a line: one that a newer version wrote is not read as if it were of this one."""
+"""Version of a line: one that a newer version wrote is not read as if it were of this one."""
 MAX_TRIALS = 100_000
-"""Of a session: each is a process, and a line that the summary reads."""
+"""Most trials of a session: each is a process, and a line that the summary reads."""
 RULES = "rules"
 """Scout's model, in records that do not say `fixed_rules`."""
 SESSION = re.compile(r"[\w.-]{1,64}")
@@ -40,7 +40,7 @@ SESSION = re.compile(r"[\w.-]{1,64}")
 
 
 Source = Literal["command line", "session", "environment", ".env", "file", "default"]
-"""Where an option or a property was set."""
+"""Place where an option or a property was set."""
 
 
 class Setting(Stored):
@@ -70,7 +70,7 @@ class Trial(Generic[C]):
     arm: str
     case: C
     number: int
-    """What tells trials of one arm, case and run apart, from 1."""
+    """Number that tells trials of one arm, case and run apart, from 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,7 @@ class RecordView(Protocol):
     def cost(self) -> float | None: ...
     @property
     def is_billed(self) -> bool:
-        """Whether somebody may have been charged what it cost."""
+        """Return whether the user may have been charged what it cost."""
         ...
 
     @property

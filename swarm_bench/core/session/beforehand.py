@@ -14,7 +14,7 @@ from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.stored import Stored
 
 VERDICT_SETTINGS = ("primary", "margin", "quality", "quality_margin")
-"""What decides how a verdict is reached."""
+"""Settings that decide how a verdict is reached."""
 REANALYSED: Literal["report"] = "report"
 """Source of a setting that `report` was given: it stands in no file."""
 
@@ -63,7 +63,7 @@ class Beforehand(Sealed):
     """Their ids."""
     runs: int
     tasks_sha256: str | None = None
-    """Of what they ask, their keys, weights, tags and groups. `None` in older sessions."""
+    """Hash of the tasks' questions, keys, weights, tags and groups. `None` in older sessions."""
     until_clear: bool | None = Field(default=None, exclude_if=lambda value: value is None)
     """Whether the session ends when its verdict stands; `None` where it does not."""
     added: ClassVar[frozenset[str]] = frozenset({"verdict_version", "tasks_sha256", "until_clear"})
@@ -73,7 +73,8 @@ _OF_A_TASK = {"id", "prompt", "commit", "key", "weight", "tags", "group"}
 
 
 def _content(task: Case) -> dict[str, Any]:
-    """Return what the checksum is of; older sessions have no groups, and keep theirs."""
+    """Return the content that the checksum is of; older sessions have no groups, and keep their
+    checksum."""
     content = task.model_dump(mode="json", include=_OF_A_TASK)
     return {key: value for key, value in content.items() if key != "group" or value is not None}
 
@@ -97,19 +98,19 @@ class JudgedExperiment(BaseExperiment):
 
     @property
     def margin(self) -> float:
-        """By which share the primary metric may differ without importance."""
+        """Return the share by which the primary metric may differ without importance."""
         return float(self._get_setting("margin", MARGIN))
 
     @property
     def quality(self) -> str | None:
-        """The metric that must not be worse; `None` where nobody named one."""
+        """Return the metric that must not be worse; `None` where none was named."""
         name = self._get_setting("quality", None)
         return None if name is None else str(name)
 
     @property
     def quality_margin(self) -> float:
-        """By how much the recall of a mode may be lower than the reference's, for what it spends
-        less to be a saving."""
+        """Return the difference by which the recall of a mode may be lower than the reference's if
+        its lower cost is to be a saving."""
         return float(self._get_setting("quality_margin", QUALITY_MARGIN))
 
     def _get_setting(self, name: str, otherwise: Any) -> Any:
@@ -160,7 +161,7 @@ class InterimVerdicts(Stored):
     """What the verdicts were when a session was looked at."""
 
     blocks: int = Field(ge=1)
-    """After which it was."""
+    """Number of blocks after which the session was looked at."""
     tasks: int
     verdicts: dict[str, str]
     """Verdicts by mode, of those that are compared."""
@@ -174,7 +175,8 @@ class LookedAt(JudgedExperiment):
 
     looks: tuple[InterimVerdicts, ...] = Field(default=(), exclude_if=lambda looks: not looks)
     _planned: "LookedAt | None" = PrivateAttr(default=None)
-    """What it was named as, where these are the first of its blocks: what was run so far."""
+    """Session as it was planned, if this one has only the first of its blocks: those that were run
+    so far."""
 
     if TYPE_CHECKING:  # an experiment of the swarm has both
 
@@ -194,13 +196,15 @@ class LookedAt(JudgedExperiment):
 
     @property
     def stands_after(self) -> int | None:
-        """After how many blocks the verdict stood; `None` where it does not stand."""
+        """Return the number of blocks after which the verdict stood; `None` where it does not
+        stand."""
         last = self.looks[-1] if self.looks else None
         return last.blocks if last and last.stands else None
 
     @property
     def ends_after(self) -> int | None:
-        """After how many blocks nothing more is run: a replay has no more than was recorded."""
+        """Return the number of blocks after which nothing more is run: a replay has no more than
+        was recorded."""
         return self.looks[-1].blocks if self.replayed and self.looks else self.stands_after
 
     @property

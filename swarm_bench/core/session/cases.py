@@ -68,9 +68,9 @@ class CaseExperiment(BaseExperiment):
     arms: tuple[str, ...]
     cases: tuple[Case, ...] = Field(min_length=1)
     properties: dict[str, Any] = {}
-    """Those of the benchmark, resolved."""
+    """Properties of the benchmark, resolved."""
     property_sources: dict[str, Source] = {}
-    """Where each was set; one that is not in it has its default."""
+    """Place where each property was set; a property that is not in it has its default."""
     primary: str | None = None
     """The key of the metric that the verdict is on. `None` in older sessions: the first one that
     the benchmark compares; and where it compares none, so that there is no verdict."""
@@ -147,7 +147,7 @@ class CaseJob:
 
     group: CaseGroup
     properties: dict[str, Any]
-    """Those of the benchmark, resolved."""
+    """Properties of the benchmark, resolved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,9 +166,9 @@ class CaseEnded:
     cost: float | None = None
     """US dollars."""
     figures: Mapping[str, float | None] = field(default_factory=dict)
-    """What the benchmark measured besides, by its own keys."""
+    """Figures that the benchmark measured besides, by its own keys."""
     scores: Mapping[str, Score | list[int]] | None = None
-    """What the benchmark has scored itself; `None` where scorers do, or nobody."""
+    """Scores that the benchmark computed itself; `None` where scorers do it, or there are none."""
     own: Stored | None = None
     """The keys that only the records of its kind of benchmark have."""
 
@@ -182,7 +182,7 @@ class CaseStarted:
 
 CaseDelivery = CaseStarted | CaseEnded
 Deliver = Callable[[CaseDelivery], Awaitable[None]]
-"""Whoever delivers waits until it is stored. Raises `StoreError`."""
+"""Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""
 
 
 class CaseRecord(StoredRecord):
@@ -216,15 +216,15 @@ class CaseRecord(StoredRecord):
     """US dollars."""
     answer: str | None = None
     figures: dict[str, Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None] = {}
-    """What the benchmark measured besides, by its own keys."""
+    """Figures that the benchmark measured besides, by its own keys."""
     scores: dict[str, StoredScore | Counts] | None = None
-    """What the scorers gave, under the keys that they state; `None` where one failed."""
+    """Scores from the scorers, under the keys that they state; `None` where one failed."""
     missing_scores: dict[str, str] | None = None
-    """Why a score could not be computed, by its key."""
+    """Reason why a score could not be computed, by its key."""
     score_failures: dict[str, str] | None = None
-    """Why the scores of a scorer are missing, by its name."""
+    """Reason why the scores of a scorer are missing, by its name."""
 
     @property
     def is_billed(self) -> bool:
-        """Whether somebody may have been charged what it cost."""
+        """Return whether the user may have been charged what it cost."""
         return True

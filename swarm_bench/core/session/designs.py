@@ -16,21 +16,21 @@ class Design:
     """How a comparison is laid out."""
 
     name: str
-    """Stored, and typed as the command."""
+    """Name, which is stored, and typed as the command."""
     stem: str
     """Begins the names of its folders below results/. Older sessions have it as their benchmark."""
     title: str
     """Title of its summary."""
     document: Literal["comparison", "noise"]
-    """Which summary it has."""
+    """Kind of summary that the design has."""
     defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Options whose default differs from the one in `config/options.py`."""
     beside: tuple[str, ...] = ()
     """Modes that those which are named as arguments are held against, where no others are."""
     runs_of_agents: int = 3
-    """Runs where nobody says how many, and the number of agents is given."""
+    """Default number of runs, if the number of agents is given."""
     agent_at_a_time: bool = False
-    """Every task has a swarm of its own, with one agent."""
+    """Whether every task has a swarm of its own, with one agent."""
     mode_twice: bool = False
     """One mode is compared with itself under another name."""
     several_sizes: bool = False
@@ -68,7 +68,7 @@ MARGIN = 0.1
 QUALITY_MARGIN = 0.1
 """Default of how much recall may be lower than the reference's."""
 ENVIRONMENT = "local"
-"""Where code of models runs if nobody says."""
+"""Default environment for code of models."""
 RETRIEVE = Design(
     name="retrieve",
     stem="retrieve",
@@ -85,7 +85,7 @@ RETRIEVE = Design(
 """No design of the swarm: the benchmark of this name has some of the options of `compare`."""
 DESIGNS: Mapping[str, Design] = {design.name: design for design in (COMPARE, AB, CALIBRATE)}
 OLDER: Mapping[str, Design] = {design.stem: design for design in DESIGNS.values()}
-"""By what `experiment.json` had as the benchmark, before it had designs."""
+"""Designs by the benchmark that `experiment.json` named before it had designs."""
 
 
 def find_design(value: object) -> Design:

@@ -27,7 +27,7 @@ from swarm_bench.core.treatment.mode_parts import SearchTool as SearchTool
 from swarm_bench.core.treatment.mode_parts import ToolCall as ToolCall
 
 NOT_STORED = "(not stored)"
-"""Stands where a secret was."""
+"""Text in the place of a secret."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
@@ -41,24 +41,24 @@ class Mode(Stored):
 
     name: str
     source: str
-    """Where it was read from."""
+    """Place that the mode was read from."""
     description: str = ""
     servers: dict[str, dict[str, Any]] = {}
     """MCP servers by name, as an `mcpServers` file has them."""
     instructions: str = ""
-    """Put before the task in the prompt."""
+    """Text put before the task in the prompt."""
     control: str = ""
     """The instructions as they are worded for an agent without the tool (`--controls`)."""
     control_of: tuple[str, ...] = ()
     """Modes that this one is a control of, with their instructions; empty for any other mode."""
     control_kind: ControlKind = "instructions"
-    """What a control gives its agents in the place of the tool; nothing in any other mode."""
+    """Substitute for the tool that a control gives its agents; nothing in any other mode."""
     prepare: Preparation | None = Field(
         default=None, validation_alias=AliasChoices("prepare", "index")
     )
-    """What makes its clones ready; `index` in older sessions."""
+    """Preparation of its clones; `index` in older sessions."""
     start_seconds: float = START_SECONDS
-    """How long one of its servers may take to connect."""
+    """Seconds that one of its servers may take to connect."""
     warm_up: ToolCall | None = None
     """A call outside of its agents' time, for what only the first one costs."""
     teardown: tuple[str, ...] = ()
@@ -66,9 +66,9 @@ class Mode(Stored):
     version: tuple[str, ...] = ()
     """A command that prints the version of its tool."""
     search: SearchTool | None = None
-    """How its tool is asked a question; `None` when its file does not say."""
+    """Call by which its tool is asked a question; `None` when its file does not say."""
     may_create: tuple[str, ...] = ()
-    """What its tool may put into a clone, as lines of a `.gitignore`."""
+    """Files that its tool may put into a clone, as lines of a `.gitignore`."""
     keep: tuple[str, ...] = ()
     """Folders below the home or the cache of its servers that one swarm hands on to the next."""
     services: tuple[str, ...] = ()
@@ -101,16 +101,17 @@ class Repository(Stored):
     tree: str
     """Git's hash of the content, with the files of `answers`."""
     files: int
-    """What agents see of it, without those."""
+    """Number of files that agents see of it, without those."""
     bytes: int
     left_out: tuple[str, ...] = ()
     """A sentence on each kind of what was not taken along."""
     omitted: tuple[str, ...] = ()
     """Paths of what these sentences name, at most 1,000."""
     answers: tuple[str, ...] | None = None
-    """At most 1,000 files with answer keys, which are in no clone; `None` where nobody looked."""
+    """At most 1,000 files with answer keys, which are in no clone; `None` if they were not looked
+    for."""
     answers_since: Moment | None = None
-    """When an older session began to leave them out of clones; `None` elsewhere."""
+    """Time when an older session began to leave them out of clones; `None` elsewhere."""
 
     @property
     def clean_commit(self) -> str | None:
@@ -127,9 +128,9 @@ class Program(Stored):
     tested: str | None = None
     """The version that our adapter was verified with; `None` when that was none in particular."""
     model: str | None = None
-    """What answers where no model is asked for, if that is known before it does."""
+    """Model that answers where no model is asked for, if that is known before it does."""
     note: str | None = None
-    """What a reader must know of it, as a clause without its name."""
+    """Note for readers, as a clause without its name."""
 
     @property
     def label(self) -> str:
@@ -155,21 +156,21 @@ class Experiment(LookedAt):
     """Everything that decides what the swarm benchmark runs. Equal experiments make equal plans."""
 
     origin: ClassVar[str] = ""
-    """What a reader must know of results that another program wrote; empty for those of ours."""
+    """Note for readers on results that another program wrote; empty for those of ours."""
     sealed_beside: bool = False
     """Whether the lines on swarms and on overhead have one too."""
     benchmark: Annotated[str, BeforeValidator(find_benchmark_name)]
     design: StoredDesign = Field(validation_alias=AliasChoices("design", "benchmark"))
-    """In older sessions the benchmark says it."""
+    """Design; in older sessions the value of `benchmark`."""
     repository: Repository
     modes: tuple[Mode, ...]
     """The first one is the reference of the ratios."""
     suite: str
     tasks: tuple[Task, ...] = Field(min_length=1)
     answer_format: str = ""
-    """What the suite asks every answer to look like; put after each task in the prompt."""
+    """Format that the suite asks of every answer; put after each task in the prompt."""
     made: str = ""
-    """How a program made the suite; empty for one that a person wrote."""
+    """Description of how a program made the suite; empty for one that a person wrote."""
     scorers: tuple[str, ...] | None = None
     """Names of those that the suite asks for, `module:Class` too; `None` for all there are."""
     since: date | None = None
@@ -204,15 +205,14 @@ class Experiment(LookedAt):
     limits: Limits
     service_url: str | None = None
     counters: dict[str, Counters] = {}
-    """By probe: what it counts, for those that do not come with swarm-bench."""
+    """Counters by probe, for the probes that do not come with swarm-bench."""
     prices: dict[str, Price] | None = None
-    """By model: what the tokens of agents are priced with that report no cost. `None` in older
-    sessions."""
+    """Prices by model, for the tokens of agents that report no cost. `None` in older sessions."""
     retrieval: dict[str, Program] = {}
     """Retrieval back end by mode; a mode without one is not in it."""
     tool_purposes: dict[str, dict[str, Purpose | None]] = {}
-    """By mode: what each tool that its servers offered is for, under the name that agents give it;
-    `None` where that cannot be told."""
+    """Purposes of the tools that the servers of a mode offered, by mode and by the name that agents
+    give the tool; `None` where the purpose cannot be told."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ class Experiment(LookedAt):
 
     @property
     def trials_per_mode(self) -> int:
-        """In one run."""
+        """Return the number of trials of a mode in one run."""
         one_per_task = self.all_tasks or self.design.agent_at_a_time
         return len(self.tasks) if one_per_task else self.agents
 

@@ -33,7 +33,7 @@ class JudgeFields(Stored):
 
     @property
     def judge_only(self) -> "JudgeFields":
-        """What it took, where it is asked again."""
+        """Return what the judge took, where it is asked again."""
         return JudgeFields(
             judge_requests=self.judge_requests,
             judge_tokens=self.judge_tokens,
@@ -42,16 +42,17 @@ class JudgeFields(Stored):
 
 
 class Greeting(Stored):
-    """What it took to ask a model, before the trials of a call, whether it answers."""
+    """Requests, tokens and cost of asking a model, before the trials of a call, whether it
+    answers."""
 
     model: str
     """The model's word, as written after `--models` or `--judge`."""
     requests: Count = None
     tokens: Count = None
-    """Reported ones; `None` where nobody says."""
+    """Reported tokens; `None` where there are none."""
     cost: Amount = None
     """US dollars, and the most that it can have cost where its server states no tokens; `None`
-    where nobody knows a price."""
+    where the price is unknown."""
 
 
 class Arm(Stored):
@@ -61,13 +62,13 @@ class Arm(Stored):
     model: str
     """The model's word, as written after `--models`."""
     properties: dict[str, Any] = {}
-    """Those that differ from the other arms."""
+    """Properties that differ from the other arms."""
     against: str | None = None
     """The name of the arm that it is held against: `None` for the first one, its own for none."""
     follows: bool = False
     """The benchmark made it after it had looked at records."""
     once: bool = False
-    """It answers the same in every run, so it is asked in the first one alone."""
+    """Whether it answers the same in every run, so that it is asked in the first one alone."""
 
 
 class Data(Stored):
@@ -118,7 +119,8 @@ class ModelExperiment(CaseExperiment, RequestSettings):
     """The experiment of such a session."""
 
     judged: JudgeFields = JudgeFields()
-    """What the judge took beside the trials: for arms that were made of them, or came to none."""
+    """Requests, tokens and cost of the judge beside the trials: for arms that were made of them, or
+    came to none."""
     greetings: tuple[Greeting, ...] = ()
     """One for each model and call."""
 
@@ -158,7 +160,7 @@ class AnswerFields(JudgeFields):
     """True when the cost comes from a price table."""
     price_table: str | None = None
     prediction: str | None = None
-    """What was scored; `None` when it is the answer itself, or nothing was."""
+    """Text that was scored; `None` when it is the answer itself, or nothing was."""
     finish: Finish | None = None
     understated: tuple[str, ...] = ()
     """Tokens of which the server states fewer than the text can have, so that they are missing."""
@@ -167,20 +169,20 @@ class AnswerFields(JudgeFields):
     num_turns: int | None = None
     """Turns of an agent program, as it counts them."""
     answers_read: tuple[str, ...] = ()
-    """What an agent named that holds the answers of the data set: it counts as if it had given no
-    answer."""
+    """Files and folders with the answers of the data set that an agent named: it counts as if it
+    had given no answer."""
     omitted: tuple[str, ...] = ()
     """Parts of the request that the provider refuses, such as a temperature."""
     elsewhere: str | None = None
-    """Where its server put what it has instead of a text, as `reasoning_content`, if the answer is
-    empty."""
+    """Field in which its server put what it has instead of a text, as `reasoning_content`, if the
+    answer is empty."""
     part: str | None = None
     """Part of the data set to which the case belongs."""
     group: str | None = None
     way: Way | None = None
-    """How it was asked."""
+    """Way in which it was asked."""
     whole: bool = False
-    """The answer is not cut at stop words, as nobody went on writing behind it."""
+    """Whether the answer is not cut at stop words, as nothing was written behind it."""
     scoring_rules: int | None = None
     """The number of those by which it was scored; `None` where it was not, and in older sessions,
     which had the first ones."""
@@ -193,11 +195,12 @@ class ModelRecord(CaseRecord, AnswerFields):
 
     read_anew = frozenset({Cause.ERROR_RESULT})
     earlier_cause: Cause | None = Field(default=None, exclude=True)
-    """What the version that wrote it took its end for, if it is another one."""
+    """Cause of its end according to the version that wrote it, if that is another one."""
 
     @property
     def is_billed(self) -> bool:
-        """Whether somebody may have been charged: fixed rules price what a model would have."""
+        """Return whether the user may have been charged: fixed rules price what a model would
+        have."""
         return self.model not in (RULES, REHEARSAL) and self.effective_tokens != 0
 
     @property

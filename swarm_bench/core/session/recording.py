@@ -52,12 +52,12 @@ class Recording(Stored):
     """The word that named the agent: a registered name, or something of the user's own, which is
     never loaded because a recording says so."""
     experiment: Experiment
-    """Without settings, and without what servers are started with; its fields for addresses and
-    for paths of programs are empty."""
+    """Experiment without settings, and without what servers are started with; its fields for
+    addresses and for paths of programs are empty."""
     files: tuple[str, ...]
     """Paths of the files that the agents could see; the scorers ask for them."""
     files_at: dict[str, tuple[str, ...]] = {}
-    """Those at each commit that tasks were asked on."""
+    """Files at each commit that tasks were asked on."""
 
     @field_validator("experiment")
     @classmethod
@@ -90,12 +90,12 @@ class RecordedTrial(Stored):
     ran: bool
     """Whether there was a process; without one there are no streams either."""
     returncode: int | None = Field(default=None, ge=-128, le=255)
-    """Return code of the process; `None` when nobody saw it end."""
+    """Return code of the process; `None` when its end was not observed."""
     exit_code: int | None = Field(default=None, ge=-128, le=255)
     """Exit code in the record."""
     stopped: StopReason | None = None
     turn_limit: int | None = Field(default=None, ge=1)
-    """Set when we counted the turns and kept the budget."""
+    """Limit of turns, where we counted the turns and kept the budget."""
     stdout_bytes: Count = 0
     stderr_bytes: Count = 0
     home_files: dict[str, Count] = Field(default={}, alias="left")
@@ -106,7 +106,7 @@ class RecordedTrial(Stored):
     cpu_seconds: Amount | None = None
     peak_memory_bytes: Count | None = None
     outside: tuple[Sentence, ...] = Field(default=(), max_length=MOST_OUTSIDE)
-    """What the agent reached beside the servers of its mode."""
+    """Sentences on what the agent reached beside the servers of its mode."""
     answers: tuple[Sentence, ...] = Field(default=(), max_length=MOST_OUTSIDE)
     """Places with answers that it reached."""
     rehearsal: bool | None = None

@@ -37,8 +37,8 @@ class Measurements:
     """`None` when the trial never began."""
     ended_at: Moment | None = None
     wall_seconds: Amount | None = None
-    """From the start of the process to the end of its tree, by our clock; `None` when no process
-    ran."""
+    """Seconds from the start of the process to the end of its tree, by our clock; `None` when no
+    process ran."""
     exit_code: Count | None = None
     """`None` also where the program had answered and was ended because it did not end."""
     peak_memory_bytes: Count | None = None
@@ -138,7 +138,7 @@ class TrialRecord(StoredRecord, Reported, Spending, Measurements, Rehearsed, _In
     replayed: str | None = None
     """Id of the session whose recording was played again."""
     tool_answers: dict[str, ToolAnswers] | None = None
-    """By tool of an MCP server, what its answers were that were no errors."""
+    """Answers without an error, by tool of an MCP server."""
     mcp_calls: Count | None = None
     mcp_servers: Mapping[str, str] | None = None
     retrieval: Treatment | None = None
@@ -158,14 +158,15 @@ class TrialRecord(StoredRecord, Reported, Spending, Measurements, Rehearsed, _In
     grounded: bool | None = None
     structured: bool | None = None
     unscored_characters: Count | None = None
-    """At the end of an answer that is longer than what is scored of one."""
+    """Characters at the end of an answer that are not scored, as it is longer than what is scored
+    of one."""
     scores: dict[str, StoredScore] | None = Field(default=None, exclude_if=_is_none)
-    """By all other scorers, under the names that they state; `None` where one failed. In
-    lines without any there is no such key, and so with the next."""
+    """Scores of all other scorers, under the names that they state; `None` where one failed. In
+    lines without any there is no such key, and the same holds for the next field."""
     missing_scores: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
-    """Why a score could not be computed, by its key."""
+    """Reason why a score could not be computed, by its key."""
     score_failures: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
-    """Why the scores of a scorer are missing, by its name."""
+    """Reason why the scores of a scorer are missing, by its name."""
 
     @property
     def arm(self) -> str:
@@ -195,7 +196,7 @@ class TrialRecord(StoredRecord, Reported, Spending, Measurements, Rehearsed, _In
 
     @property
     def is_billed(self) -> bool:
-        """Whether somebody may have been charged what it cost."""
+        """Return whether the user may have been charged what it cost."""
         return not (self.decided_by_rules or self.replayed)
 
 
@@ -221,22 +222,22 @@ class SwarmRecord(Stored):
     index file while the agents ran, which their time includes; of a preparation, what it took
     before they started."""
     index_bytes: Count | None = None
-    """What the clone and the home of the servers had more when the agents started than before, if
-    an index was built meanwhile."""
+    """Bytes by which the clone and the home of the servers had grown when the agents started, if an
+    index was built meanwhile."""
     index_copied: bool | None = None
     """True when the preparation was copied from an earlier clone; its seconds are those of then."""
     warm_up_seconds: Amount | None = None
-    """What the mode's first call took, outside of its agents' time."""
+    """Seconds of the mode's first call, outside of its agents' time."""
     brought: tuple[str, ...] = ()
     """Folders that the mode's tool makes for itself (`may_create`) and that the repository has."""
     unexpected: tuple[str, ...] = ()
     """The first paths that changed in the clone before the agents started, beyond `may_create`."""
     unexpected_count: Count | None = None
-    """How many of them there are; `None` when nobody looked."""
+    """Number of such files; `None` when they were not looked for."""
     instructions_changed: tuple[str, ...] = ()
     """Files that agents or git take instructions from, and that changed while the agents ran."""
     teardown_failure: str | None = None
-    """Why the mode's teardown failed, as a clause."""
+    """Reason why the mode's teardown failed, as a clause."""
     backend: str | None = None
     """The retrieval program; a service that names itself, by that name."""
     before: dict[str, dict[str, Any] | None] = {}
@@ -250,7 +251,7 @@ class SwarmRecord(Stored):
     service_healthy: bool | None = None
     """`None` when the mode has no service."""
     failure: str | None = None
-    """Why the swarm could not run or broke off."""
+    """Reason why the swarm could not run or broke off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,12 +263,12 @@ class SessionData:
     swarms: tuple[SwarmRecord, ...]
     overhead: tuple[Overhead, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    """Of models that were asked to compare answers, as far as the lines are as they were written.
-    The last one on a pair and order counts."""
+    """Verdicts of models that were asked to compare answers, as far as the lines are as they were
+    written. The last one on a pair and order counts."""
     planned: Mapping[str, int] = field(default_factory=dict)
     """Trials that the plan has, by mode; empty when there is no plan."""
     audit: Audit | None = None
     planted: tuple[str, ...] = ()
     """Names of what replaced the session's files, and was set aside."""
     warnings: tuple[str, ...] = ()
-    """What was met while reading: broken lines, invalid bytes."""
+    """Problems that were met while reading: broken lines, invalid bytes."""

@@ -24,11 +24,11 @@ class RescoredAnswer(OwnScores):
     missing_scores: dict[str, str] | None = None
     score_failures: dict[str, str] | None = None
     unread: str | None = None
-    """Why the answer could not be read again, as a clause."""
+    """Reason why the answer could not be read again, as a clause."""
 
     @property
     def key(self) -> Key:
-        """What it is of."""
+        """Return the trial and the attempt that the answer is of."""
         return self.trial, self.attempt
 
     def apply_to(self, record: TrialRecord) -> TrialRecord:
@@ -51,18 +51,18 @@ class ReparsedAnswer(Stored):
     swarm_bench: str
     """The version that scored."""
     environment: str | None
-    """What confined the code, in a clause; `None` where none was run."""
+    """Environment that confined the code, in a clause; `None` where none was run."""
     confines: bool | None = None
     """Whether anything did."""
     scoring_rules: int | None = None
     """The number of those by which it was scored."""
     prediction: str | None
-    """What was scored; `None` when it is the answer itself."""
+    """Text that was scored; `None` when it is the answer itself."""
     scores: dict[str, StoredScore | Counts]
 
     @property
     def key(self) -> Key:
-        """What it is of."""
+        """Return the trial and the attempt that the answer is of."""
         return self.trial, self.attempt
 
     def apply_to(self, record: ModelRecord) -> ModelRecord:

@@ -24,7 +24,7 @@ class Searching(Stored):
     """How a mode is asked."""
 
     server: str
-    """Its name in the mode."""
+    """Name of the server in the mode."""
     tool: str
     recognised: bool = False
     """Whether its schema tells it, since the mode file does not."""
@@ -37,17 +37,17 @@ class RetrieveExperiment(CaseExperiment):
     repository: Repository
     modes: tuple[Mode, ...]
     suite: str
-    """Where the tasks come from."""
+    """Suite that the tasks come from."""
     tasks: tuple[Task, ...] = Field(min_length=1)
-    """Those with files in their keys."""
+    """Tasks with files in their keys."""
     made: str = ""
-    """How a program made the tasks; empty for those of a file."""
+    """Description of how a program made the tasks; empty for those of a file."""
     omitted_tasks: int = 0
-    """Those of the suite that have none."""
+    """Number of tasks of the suite that have none."""
     searching: dict[str, Searching] = {}
     """Search tools by mode, as its servers have answered."""
     retrieval: dict[str, Program] = {}
-    """Who answers, by mode."""
+    """Programs that answer, by mode."""
     timeout: float
     """Seconds for each question."""
     index_timeout: float
@@ -79,7 +79,7 @@ class RetrieveExperiment(CaseExperiment):
 
 
 AnyExperiment = Experiment | RetrieveExperiment
-"""What holds modes and tasks."""
+"""Experiment that holds modes and tasks."""
 
 
 def iterate_questions(tasks: Sequence[Task]) -> Iterator[tuple[Case, Task, Form]]:

@@ -21,7 +21,7 @@ gave it to those that ask for a change which their commit has already."""
 HARD = "hard"
 """Tag of a task that neither plain BM25 answers nor one grep for the names in its prompt."""
 TASK_FILE = "# A task file of swarm-bench."
-"""Begins one that was made."""
+"""Beginning of a task file that was made."""
 
 _WORD = re.compile(r"\w[\w+#]*")
 """A word with the marks that make another one: C, C++ and C#."""
@@ -50,9 +50,9 @@ class Task(Case):
     commit: str | None = None
     """The whole hash of the commit that it is asked on; `None` for that of the session."""
     written: date | None = None
-    """When the answer came into the repository: a model trained later may have seen it."""
+    """Date when the answer came into the repository: a model trained later may have seen it."""
     key: AnswerKey | None = None
-    """`None` where nobody knows the right answer."""
+    """Key of the right answer; `None` where it is unknown."""
     weight: Weight = 1.0
     """Weight of the task in means over tasks."""
     tags: tuple[str, ...] = ()

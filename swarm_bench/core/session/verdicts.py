@@ -29,7 +29,7 @@ class Verdict(Stored):
     reference_trial: str | None
     reference_attempt: int
     first: Side
-    """Whose answer was called A."""
+    """Side whose answer was called A."""
     model: str
     url: str
     """Address of its server, without logins and keys."""
@@ -40,7 +40,7 @@ class Verdict(Stored):
     reply: str = ""
     """The end of what it wrote."""
     requests: int = Field(ge=0)
-    """0 where both answers are the same text, so that nobody was asked."""
+    """Number of requests; 0 where both answers are the same text, so that no judge was asked."""
     input_tokens: int | None = Field(ge=0)
     """Tokens without those that were read from a cache."""
     cache_read: int | None = Field(ge=0)
@@ -58,7 +58,7 @@ class Verdict(Stored):
 
     @property
     def winner(self) -> Side | Literal["tie"] | None:
-        """Whose answer was better."""
+        """Return the side whose answer was better."""
         if self.verdict is None or self.verdict == "tie":
             return self.verdict
         second: Side = "reference" if self.first == "mode" else "mode"

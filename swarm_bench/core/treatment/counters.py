@@ -14,22 +14,22 @@ class Counters(Stored):
     """The counters that say how often a retrieval tool was asked."""
 
     tool: Text
-    """Who counts: `the service`."""
+    """Name of what counts: `the service`."""
     counted: Text
     """The beginning of a sentence that ends with a number: `the service counted`."""
     rules: Text = "its counters"
-    """Whose rules say what is counted for a call."""
+    """Source of the rules that say what is counted for a call."""
     nouns: dict[Key, Text] = Field(min_length=1, max_length=50)
-    """What each of them counts, in the singular, by its name in the differences."""
+    """Nouns for what each of them counts, in the singular, by its name in the differences."""
     uses: tuple[Key, ...] = ()
-    """Those that tell, added up, whether the tool was used; all of them if omitted."""
+    """Counters that tell, added up, whether the tool was used; all of them if omitted."""
     may_lack: tuple[Key, ...] = ()
-    """Those that not every version of the tool has."""
+    """Counters that not every version of the tool has."""
     file: Text | None = None
     """The file below the workspace that the tool makes when it counts for the first time. No
     reading before and after the agents means that nothing was counted."""
     shared: bool = False
-    """Whether those of `--service-url` may be of calls that somebody else made."""
+    """Whether the counters of `--service-url` may include calls of other clients."""
 
     @property
     def telling(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ class ToolCalls:
     """The calls of one tool."""
 
     answered: int
-    """Without an error."""
+    """Calls that were answered without an error."""
     failed: int = 0
     unanswered: int = 0
 
@@ -23,7 +23,7 @@ class ToolCalls:
 
     @property
     def number(self) -> int:
-        """All of them."""
+        """Return the number of all calls."""
         return self.answered + self.failed + self.unanswered
 
 
@@ -32,13 +32,13 @@ class Transcripts:
     """What the agents of a swarm show, and what is known around it."""
 
     calls: Mapping[str, ToolCalls]
-    """Those of MCP tools, by the name that agents give the tool (`mcp__server__tool`)."""
+    """Calls of MCP tools, by the name that agents give the tool (`mcp__server__tool`)."""
     services: tuple[str, ...]
-    """That ran beside the agents."""
+    """Services that ran beside the agents."""
     external: bool
     """Whether the service is one that others may ask too (`--service-url`)."""
     counts: Mapping[tuple[str, str], int]
-    """What was counted, by probe and counter; those that could be read."""
+    """Counts by probe and counter; those that could be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +55,9 @@ class Expected:
     calls: str
     """The calls in words."""
     no_floor: str = ""
-    """Why it may be fewer than any rule allows."""
+    """Reason why it may be fewer than any rule allows."""
     no_ceiling: str = ""
-    """Why it may be more than any rule allows."""
+    """Reason why it may be more than any rule allows."""
 
 
 def numbered(number: int, noun: str) -> str:

@@ -52,12 +52,12 @@ class Evidence(Stored):
     calls: int | None = None
     """Calls of the mode's tools in the transcript; `None` when it shows no calls."""
     failed: int | None = None
-    """Of those calls, the ones that came back with an error."""
+    """Number of those calls that came back with an error."""
     unanswered: int | None = None
-    """Of those calls, the ones without a result; `None` when the transcript cannot show them."""
+    """Number of those calls without a result; `None` when the transcript cannot show them."""
     retrieved: int | None = None
-    """Of those calls, the answered ones of tools that search or read; `None` when the transcript
-    shows no calls, or nobody knew what the tools are for."""
+    """Number of those calls that were answered, of tools that search or read; `None` when the
+    transcript shows no calls, or the purposes of the tools were unknown."""
     unclear: tuple[str, ...] = ()
     """Tools of the mode that answered and whose purpose is unknown."""
     others: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from swarm_bench.core.stored import Stored
 
 Purpose = Literal["search", "read", "other"]
-"""What a tool is for: the first two retrieve, and the last one does not."""
+"""Purpose of a tool: the first two retrieve, and the last one does not."""
 
 
 class ToolCall(Stored):
@@ -19,9 +19,10 @@ class SearchTool(ToolCall):
     """The call of a server's own search, and how places are read from its answer."""
 
     arguments: dict[str, Any]
-    """With `{{ query }}` where the question goes, or `{{ words }}` where its words do."""
+    """Arguments of the call, with `{{ query }}` where the question goes, or `{{ words }}` where its
+    words do."""
     join: str | None = None
-    """What the words are joined by to one text; without it they are a list."""
+    """Separator that joins the words to one text; without it they are a list."""
     per_word: bool = False
     """Whether it takes one word, and is called once for each."""
     pattern: str | None = None

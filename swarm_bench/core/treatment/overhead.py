@@ -1,4 +1,4 @@
-"""What it costs to have a mode's tool at all."""
+"""Cost of a mode's tool that is only present."""
 
 from swarm_bench.core.figures import Amount, Count
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
@@ -13,13 +13,13 @@ class Overhead(Stored):
     session: str
     mode: str
     server_seconds: dict[str, Amount] = {}
-    """By server: from its start until it had answered `initialize` and `tools/list`."""
+    """Seconds by server, from its start until it had answered `initialize` and `tools/list`."""
     tools: Count | None = None
     """Tools of all servers of the mode."""
     tool_tokens: Count | None = None
     """Names, descriptions and schemas of these tools."""
     server_instruction_tokens: Count | None = None
-    """What the servers tell a model about themselves when they are greeted."""
+    """Tokens of what the servers tell a model about themselves when they are greeted."""
     mode_instruction_tokens: Count | None = None
     """The mode's instructions, which stand before every task."""
     prompt_tokens: Count | None = None

@@ -15,15 +15,15 @@ class ToolAnswers(Stored):
 
     answers: int
     empty: int = 0
-    """Those with nothing in them."""
+    """Number of answers with nothing in them."""
     errors: int = 0
-    """Those that are error texts."""
+    """Number of answers that are error texts."""
     hidden: int = 0
-    """Those that are not text alone, or not shown."""
+    """Number of answers that are not text alone, or not shown."""
     images: int = 0
-    """Those of them that are images alone; 0 in sessions that did not count them."""
+    """Number of hidden answers that are images alone; 0 in sessions that did not count them."""
     bytes: int = 0
-    """Of their texts."""
+    """Bytes of the answers' texts."""
     questions: tuple[str, ...] = ()
     """Digests of the different questions whose answers have something in them."""
     different: tuple[str, ...] = ()

@@ -32,9 +32,9 @@ class Exposed(NamedTuple):
     """A task whose answer a file gives away."""
 
     task: str
-    """Its id."""
+    """Id of the task."""
     line: int
-    """Where its prompt or its id stands first in the file, from 1."""
+    """Line in which its prompt or its id stands first in the file, from 1."""
 
 
 class Finder:
@@ -68,8 +68,8 @@ class Finder:
 
     def find_printed(self, content: bytes, own_prompt: str) -> list[str]:
         """List the tasks, other than that with the prompt `own`, whose prompt stands in a text
-        close to what their key names: whoever printed it has read both. Here similar prompts are
-        not the same one."""
+        close to what their key names: a program that printed it has read both. Here similar prompts
+        are not the same one."""
         content, prompt_tokens = text_of(content), tokens_in(fold(own_prompt))
         tokens = words_of(content)
         tasks = [
@@ -120,7 +120,7 @@ _NEAR = 600
 _CONTEXT_TOKENS = 150
 """Characters around a prompt in which a file need not be named with its folders."""
 _MOST_PLACES = 200
-"""Of one id in a file that are looked at."""
+"""Most occurrences of one id in a file that are looked at."""
 _LABEL = re.compile(
     r"((?:task|case|prompt|question|instance)(?:_?id)?|id)(?:[\"'`]?\s*[:=]\s*\\?[\"'`]?|>)$"
 )
@@ -130,13 +130,13 @@ _ANSWER = re.compile(
     r"\\?[\"'`]?\s*[:=>]|answer is\b)"
 )
 _KEY_FILE = re.compile(r"(?<![a-z])(?:keys?|answers?|expected|gold|solutions?)(?![a-z])")
-"""In the path of a file of keys."""
+"""Pattern in the path of a file of keys."""
 _HEADER = re.compile(
     r"(?<![a-z-])(?:(?:q?id|tasks?)[\"' ]*[|,;\t]"
     r"|(?:keys?|answers?|expected|gold|solutions?)[\"' ]*[|,;\t:=]"
     r"|answer keys?\b|answers? (?:of|to)\b)"
 )
-"""In the first characters of a table or a mapping of keys."""
+"""Pattern in the first characters of a table or a mapping of keys."""
 _HEAD = 100
 _OWN_FORMAT = tuple(f" key {part} ".encode() for part in AnswerKey.model_fields)
 
@@ -145,13 +145,13 @@ class Sign(IntEnum):
     """What an id with its key is written like, the surest first."""
 
     CERTAIN = 0
-    """Nothing else can be meant."""
+    """Sign that can mean nothing else."""
     LABELLED = 1
     """A header, a field or a path says that there are answers."""
     COMMON = 2
-    """The same, and the id may stand in any file."""
+    """Sign as in `LABELLED`, where the id may stand in any file."""
     BARE = 3
-    """Nothing says so."""
+    """No sign at all."""
 
 
 class Row(NamedTuple):
@@ -321,6 +321,6 @@ def _first_words(text: str, number: int) -> str:
 
 
 def _tells_nothing(name: Name, task: Sought) -> bool:
-    """Tell whether a name has nothing to do with the key, so that nobody but who answers the
-    task would put the two beside each other."""
+    """Tell whether a name has nothing to do with the key, so that only an answer to the task would
+    put the two beside each other."""
     return (name.is_numbered or not name.is_common) and not any(map(name.hints_at, task.parts))

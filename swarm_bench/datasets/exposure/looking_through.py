@@ -25,7 +25,7 @@ _QUIET = 1.0
 _PAUSE = 5.0
 """Seconds before the first word on how far it is, and between two."""
 _LINK = re.compile(rb"(?:/|(?:\.\./)+)([^\0\n]{1,4000})")
-"""What a link holds that may lead out of a clone, with its path from the root; the links in a clone
+"""Target of a link that may lead out of a clone, with its path from the root; the links in a clone
 are those of the repository."""
 _MOST_BEHIND = 500
 """Files and folders of a folder elsewhere that are looked through."""
@@ -39,9 +39,9 @@ class KeySearch:
     """What there is in the files."""
 
     exposed: dict[Blob, list[Exposed]] = field(default_factory=dict)
-    """Those that give answers away."""
+    """Files that give answers away."""
     unread: list[Blob] = field(default_factory=list)
-    """Those that are too large to be looked through."""
+    """Files that are too large to be looked through."""
 
 
 def look_through(
@@ -106,7 +106,7 @@ def find_link(content: bytes) -> Path | None:
 
 
 _MOST_MEMBERS = 1_000
-"""Of an archive."""
+"""Most members of an archive."""
 
 
 class _Decompressor(Protocol):

@@ -16,12 +16,12 @@ from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
 from swarm_bench.source.facts import matching
 
 _FEWEST_WORDS = 5
-"""Of a prompt that is looked for wherever it stands. A shorter one is taken for a name, as an id
-is: it may stand in any file."""
+"""Fewest words of a prompt that is looked for wherever it stands. A shorter one is taken for a
+name, as an id is: it may stand in any file."""
 _FEWEST_CHARACTERS = 8
-"""Of such a prompt in a script that does not part its words."""
+"""Fewest characters of such a prompt in a script that does not separate its words."""
 _FEWEST_LETTERS = 3
-"""Of a word that is found within a longer one."""
+"""Fewest letters of a word that is found within a longer one."""
 _ANYTHING = "true false 0 1 2"
 _PATH_PART = re.compile(r"/|\.\w+$")
 _WITHIN = re.compile(r"[\w/.\\-]")
@@ -35,7 +35,8 @@ class Part:
     needed: frozenset[bytes]
     """Words without which it stands in no file."""
     short_forms: tuple[bytes, ...] = ()
-    """What says it right beside its question: a file without its folders, or as a module."""
+    """Short forms that count right beside its question: a file without its folders, or as a
+    module."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +82,9 @@ class Sought:
 
     id: str
     prompt: bytes
-    """Its words; empty for one that is short."""
+    """Words of the prompt; empty for one that is short."""
     triples: tuple[bytes, ...]
-    """Each three words of the prompt that follow each other."""
+    """Groups of three words of the prompt that follow each other."""
     whole_words: tuple[bytes, ...]
     """Its words that every format has, of which the first may end a longer one, and the last begin
     one."""
@@ -95,7 +96,7 @@ class Sought:
     names: tuple[Name, ...]
     parts: tuple[Part, ...]
     files: frozenset[str]
-    """Those that a right answer names, which are what has to be found."""
+    """Files that a right answer names, which are what has to be found."""
     facts: frozenset[str]
     """Patterns that match neither the prompt nor anything else."""
 
@@ -213,8 +214,8 @@ WORD = re.compile(r"[^\W_]+")
 _PLAIN_WORD = re.compile(
     r"(?<![^\s!#$%()*+,\-./:;=?@\[\\\]^_`{|}~])[A-Za-z0-9]+(?![A-Za-z0-9\x80-\U0010ffff])", re.ASCII
 )
-"""One that every escape leaves as it is: what JSON or HTML may write otherwise before it could be
-read as a part of it."""
+"""Word that every escape leaves as it is: before it there is no character whose escape in JSON or
+HTML could be read as a part of it."""
 _AFTER_ESCAPE = re.compile(
     rb"(?:\\(?:[nrtbf]|u[\dA-Fa-f]{4}|x[\dA-Fa-f]{2})|%[\dA-Fa-f]{2})([A-Za-z0-9]+)"
 )

@@ -1,5 +1,5 @@
-"""Where data sets lie that were fetched: a folder for each, with its manifest. What is fetched lies
-beside them under another name until it is whole."""
+"""Cache of the data sets that were fetched: a folder for each, with its manifest. What is fetched
+lies beside them under another name until it is whole."""
 
 import errno
 import os
@@ -28,7 +28,7 @@ _NO_PART = re.compile(r"[\x00-\x1f\x7f\\]")
 """Characters that break a list of paths, or are between folders elsewhere."""
 _LARGEST = 64 * 1024 * 1024
 _OLD = 3600.0
-"""Seconds after which a folder that nobody has locked yet is of somebody who was killed."""
+"""Seconds after which a folder without a lock belongs to a process that was killed."""
 
 
 class FetchedRepository(BaseModel):
@@ -41,7 +41,8 @@ class FetchedRepository(BaseModel):
     committed: date
     include: tuple[str, ...]
     licence: str | None
-    """What its files say, or the first line of its licence; `None` where there is neither."""
+    """Licence that its files name, or the first line of its licence; `None` where there is
+    neither."""
     omitted: Mapping[str, str]
     """Files that were included and have no content to take, and why."""
 
@@ -53,10 +54,10 @@ class Manifest(BaseModel):
 
     fetched: date
     url: str | None = None
-    """Without what may be secret in it."""
+    """URL without what may be secret in it."""
     repositories: tuple[FetchedRepository, ...] = ()
     sha256: str
-    """Of the file, or of the hashes of all files."""
+    """Hash of the file, or of the hashes of all files."""
     files: Mapping[str, str]
     """The hash of each file, by its path."""
 
@@ -161,7 +162,8 @@ def open_stage(name: str) -> Iterator[Path]:
 
 
 def _sweep(top: Path) -> None:
-    """Remove what was fetched by somebody who was killed; whoever still fetches holds a lock."""
+    """Remove what was fetched by processes that were killed; one that is still fetching holds a
+    lock."""
     for part in top.glob(".*.part"):
         with suppress(OSError):
             if not (part / _LOCK).exists():

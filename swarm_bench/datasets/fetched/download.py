@@ -27,13 +27,13 @@ class Limits:
     size: int = LARGEST
     """Bytes of a file, and of all files of a repository."""
     files: int = MOST_FILES
-    """Of repositories."""
+    """Most files of repositories."""
     store: int = 2 * 1024**3
     """Bytes of what git brings of a repository: a commit is packed whole."""
     max_listed: int = MOST_LISTED
     """Bytes of the list of its files."""
     seconds: float = 30.0
-    """In which a server says something."""
+    """Seconds in which a server must send something."""
     least: int = 30_000
     """Bytes that come in that time."""
     longest: float = 3600.0

@@ -1,5 +1,5 @@
-"""Fetches files of repositories at commits. Nothing is checked out: git brings objects, and we
-write those that are files, so that no link, filter or hook of theirs has an effect."""
+"""Fetching of files of repositories at commits. Nothing is checked out: git brings objects, and we
+write those that are files, so that no link, filter or hook of a repository has an effect."""
 
 import os
 import re
@@ -152,7 +152,7 @@ def fetch_repository(
     source: Repository, store: Path, selection: FileSelection, progress: Progress, limits: Limits
 ) -> FetchedRepository:
     """Fetch a commit into the folder `store`, which is gone afterwards, and write its files. Raises
-    `UsageError`, and `HarnessError` where nobody answers."""
+    `UsageError`, and `HarnessError` where no server answers."""
     make_folder(store)
     try:
         with cancelling():

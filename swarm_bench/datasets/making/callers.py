@@ -35,7 +35,7 @@ from swarm_bench.text.languages import language_of
 _MIN_CALLERS, _MAX_CALLERS = 2, 8
 """Functions of a key. Those that call directly are as many at most."""
 _MOST_MENTIONS = 200
-"""Of a name in a file: each of them takes a look at all that the file defines."""
+"""Most mentions of a name in a file: each of them takes a look at all that the file defines."""
 _CALLING = ("function", "method")
 _NOT_COUNTED = (Purpose.TEST, Purpose.DOCUMENTATION)
 

@@ -45,7 +45,7 @@ _REMOVAL = re.compile(
     re.I,
 )
 _NEARLY_ALL = 0.8
-"""Of the words of two questions, so that they count as the same."""
+"""Share of the words that two questions must have in common to count as the same."""
 _FEW, _MANY = 5, 0.2
 """Source files, and the share of all, above which a word that they have leads to none of them."""
 
@@ -57,9 +57,10 @@ class Changes:
     count: int
     seed: int
     since: date | None = None
-    """Only commits from that day on."""
+    """First day whose commits count."""
     on: Tree | None = None
-    """Where finished changes are asked about; `None` to ask on the parent of each commit."""
+    """Tree on which finished changes are asked about; `None` to ask on the parent of each
+    commit."""
     files: Files = UNDECLARED
     looked: Looked = ignore_progress
 
@@ -90,7 +91,7 @@ class _Maker:
     objects: Objects
     changes: Changes
     folders: frozenset[str]
-    """Of all files of the history, by their names."""
+    """Names of the folders of all files of the history."""
     newest: str
     """Commit of the history."""
     earlier: "EarlierPrompts"

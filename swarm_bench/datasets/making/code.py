@@ -30,7 +30,7 @@ _DEFINES = re.compile(rb"""(?x)
     ([\w$]+)\s*(?:<[^>\n]*>)?\([^()\n]*\)[^;\n=]*\{[ \t]*$
   | \bas[ \t]+([\w$]+)\b
 """)
-"""What looks like a definition of a name in any language, or like an assignment to it: a line."""
+"""Line that looks like a definition of a name in any language, or like an assignment to it."""
 _LONGEST_LINE = 2_000
 """Bytes; a longer one was hardly written by hand."""
 _MODULES = ("module", "namespace")
@@ -43,7 +43,7 @@ class Code:
     """The text files of a tree."""
 
     texts: dict[str, bytes]
-    """By path, without the prose."""
+    """Text of each file without its prose, by path."""
     files: Files = UNDECLARED
     _definitions: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
     _only: dict[Definition, bool] = field(default_factory=dict)

@@ -35,7 +35,7 @@ _OUTSIDE_KINDS = _IMPORTS | frozenset(
 )
 """Parts of a program that say nothing of what it does."""
 _STILL = 0.7
-"""Of the added lines, so that a change still stands."""
+"""Share of the added lines that must still be there for a change to stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,8 +314,8 @@ _TIDYING = re.compile(
     r"performance)\s*(\(#\d+\))?\s*$",
     re.IGNORECASE,
 )
-"""What is done to code without a change that somebody outside of it would notice: a sentence about
-it rarely says where."""
+"""Changes to code that nobody outside of it would notice: a sentence about them rarely says
+where."""
 
 
 def sources(commit: Commit, files: Files = UNDECLARED) -> tuple[FileChange, ...]:

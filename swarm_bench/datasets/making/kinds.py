@@ -38,16 +38,16 @@ KINDS = (CHANGES, *_OF_A_TREE)
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where tasks are made from, and how."""
+    """Source of tasks, and how they are made."""
 
     objects: Objects
     repository: Path
     commit: str
     """The whole hash of the one whose history counts."""
     tree: Tree
-    """Its files."""
+    """Files of the commit."""
     count: int
-    """Of each kind."""
+    """Number of tasks of each kind."""
     seed: int
     since: date | None = None
     """Changes that are older make no tasks."""

@@ -20,8 +20,8 @@ class GeneratedTasks:
     """Tasks made from a repository, and what no task was made of."""
 
     tasks: tuple[Task, ...]
-    """Drawn by the seed, in an order that the seed determines. Those about a tree have no commit:
-    whoever has the tree knows it."""
+    """Tasks drawn by the seed, in an order that the seed determines. Tasks about a tree have no
+    commit: the caller, who has the tree, knows it."""
     dropped: Mapping[str, int] = field(default_factory=dict)
     """Candidates that were omitted, by why: a clause such as `ambiguous name`; the commonest first.
     """
@@ -36,7 +36,7 @@ class UnsuitableCandidate(Exception):
 
 
 def ignore_progress(number: int, total: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 def generate_tasks(
@@ -87,7 +87,7 @@ def joined_id(*parts: str) -> str:
 COUNT = 36
 """Tasks of a session that names none."""
 FEWEST = 8
-"""Of them; a repository that gives fewer has the shipped suite instead."""
+"""Fewest tasks of a session; a repository that gives fewer has the shipped suite instead."""
 POOL = 3
 """Tasks to choose from for each that is wanted: few are hard, and several are about one file."""
 EASIER = "easier"

@@ -42,7 +42,7 @@ _POINTS = re.compile(
     r"\s\*\s|\?$",
     re.IGNORECASE,
 )
-"""To what only its author saw; or a list, or a question."""
+"""Pattern that points to something only the author saw; or a list, or a question."""
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 _WORD = re.compile(r"[^\W\d]\w+")
 _TERM = re.compile(r"\w+")
@@ -74,8 +74,8 @@ _ASKED_WORDS = """
 _REQUEST_WORDS = frozenset(_ASKED_WORDS.split())
 """Vague words that a search for what is asked keeps."""
 _MIN_TERMS = ((4, 4), (3, 6), (2, 9))
-"""Different words besides the vague ones, in the subject and in all; with fewer, nobody could know
-what is meant."""
+"""Least number of different words besides the vague ones, in the subject and in all; with fewer,
+the meaning cannot be known."""
 _FEWEST = 5
 """Words of a paragraph that explains anything."""
 _LONGEST = 400
@@ -88,9 +88,9 @@ class Message:
     """A commit's message, cleaned."""
 
     subject: str
-    """Its first sentence."""
+    """First sentence of the message."""
     paragraph: str
-    """What explains it; may be empty."""
+    """Paragraph that explains it; may be empty."""
     had_scope: bool = False
     """Whether it began with a part of the program, which was taken out."""
 
@@ -113,8 +113,8 @@ class Message:
 
     @property
     def names(self) -> frozenset[str]:
-        """What it calls by a name that is no plain word, such as `LinkExtractor`, `max_size` or
-        `close()`."""
+        """Return the names in the message that are no plain words, such as `LinkExtractor`,
+        `max_size` or `close()`."""
         return frozenset(_NAME.findall(self.text))
 
     def leads_to(self, text: str, *, least: int, common: Collection[str] = ()) -> bool:

@@ -22,7 +22,7 @@ QUESTIONS = "questions"
 LONGEST_ANSWER = 4_000
 """Characters of an answer in which a question is looked for."""
 FEWEST_LINES = 4
-"""Of a definition that says something."""
+"""Fewest lines of a definition that says something."""
 _CONTEXT_LINES, _LONGEST = 8, 6_000
 """Lines before and behind it, characters of all."""
 _SHORTEST_NAME = 4
@@ -57,19 +57,19 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
-    """Those of a tree, one of each file."""
+    """Passages of a tree, one of each file."""
 
     passages: tuple[Passage, ...]
     """Drawn by the seed."""
     tree: Tree
     commit: str
     files_with: Mapping[str, int]
-    """How many source files have a word, by its beginning."""
+    """Number of source files that have a word, by its beginning."""
     rare: int
-    """Of so many files at most a word is rare."""
+    """Most files in which a rare word stands."""
 
     def check(self, passage: Passage) -> None:
-        """Raise `Unfit` where nobody could know the file."""
+        """Raise `Unfit` where the file could not be known."""
         if has_copy(self.tree, [passage.path]):
             raise UnsuitableCandidate("its file has a copy in the repository")
 

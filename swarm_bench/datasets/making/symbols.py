@@ -92,7 +92,7 @@ def _terms(sentence: str) -> set[str]:
 
 
 def _ambiguous(code: Code, definition: Definition) -> str | None:
-    """Say why somebody could name another place."""
+    """Say why the question could mean another place."""
     if code.is_only(definition):
         return None
     if not definition.parent_name:
@@ -140,7 +140,7 @@ _QUERIES = {"javascript": _ECMA, "typescript": _ECMA, "go": _GO}
 _TITLED = frozenset({"describe", "context", "suite", "it", "test", "Run"})
 """Functions whose first argument is the name of a test, or of several."""
 _TEST_NAME = re.compile(r"^[Tt]ests?(?=_|[A-Z0-9]|$)_?|(?<=[a-z])Tests?$")
-"""What makes a function or class a test, in its name."""
+"""Part of a name that marks a function or class as a test."""
 _CALL = re.compile(rb"([A-Za-z_$][\w$]*)(?:<[^<>()]*>)?(?:\(|\{)")
 _PART = re.compile(r"[A-Z]+v\d+|[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]")
 _SHORTEST = 8
@@ -149,7 +149,7 @@ _MAX_TITLES, _FEWEST_OF_ONE, _FEWEST = 3, 2, 7
 """Titles of a question; telling words of each, and of all."""
 _LONGEST = 120
 _CODE = re.compile(r"[{}<>|=\\$\n]|https?:|#\d|\bissues?\b|\bbugs?\b")
-"""What is no sentence, or points elsewhere."""
+"""Text that is no sentence, or points elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +265,7 @@ def _find_titles(path: str, text: bytes) -> Iterator[tuple[str, tuple[int, int]]
 _FEWEST_WORDS, _LONGEST_GIST = 5, 300
 """Telling words without those of the name, and characters of all."""
 _GAP = "…"
-"""In the place of a word of the name."""
+"""Sign that replaces a word of the name."""
 _WITH_TWO = 8
 """Telling words where there are two gaps; more of them, or two in a row, leave nothing to go by."""
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\')(.*?)\1', re.DOTALL)
@@ -292,7 +292,7 @@ _SAYS_LITTLE = re.compile(
     r"^(?:only )?(?:used|called) (?:by|from|in|internally|when)\b",
     re.IGNORECASE,
 )
-"""What points elsewhere, is code, or says who needs it."""
+"""Text that points elsewhere, is code, or says who needs it."""
 _ROLE = re.compile(r":\w+:`[~!]?([^`]*)`|`(`[^`]*`)`")
 _TOKEN = re.compile(r"`[^`]*`\S*|\S+")
 

@@ -32,7 +32,7 @@ class ShippedFile(RowFile):
     """A file of rows that must be as it was shipped."""
 
     folder: ClassVar[str]
-    """Beside this module."""
+    """Name of the data set's folder, which is beside this module."""
 
     def __init__(self) -> None:
         """Read its description."""

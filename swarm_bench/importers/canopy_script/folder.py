@@ -55,7 +55,7 @@ class ScriptExperiment(Experiment):
         "transcript: whether an agent reached the tool can only be told from its counters."
     )
     tasks: tuple[Task, ...] = ()
-    """They have no ids: each trial says what it was asked."""
+    """Tasks without ids: each trial says what it was asked."""
 
 
 @dataclass

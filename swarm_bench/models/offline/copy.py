@@ -18,16 +18,16 @@ ORDER = 8
 MOST_LEARNED = 2_000_000
 """Bytes of text."""
 _OWN_WEIGHT = 3
-"""How often the prompt's own text counts."""
+"""Number of times that the prompt's own text counts."""
 _MOST_READ = 65_536
 """Characters of a prompt, from its end: each token of it takes a kilobyte."""
 _MOST_TOKENS = 256
-"""Of an answer, where nobody says how many it may have."""
+"""Most tokens of an answer, where the request has no limit."""
 _TOKEN = re.compile(r"[ \t]+|\w+|[^\w\s]|\s")
 _END = ""
 """The token behind a lesson."""
 _NOT_BEGUN = -1
-"""Stands where a lesson has not begun."""
+"""Value for a lesson that has not begun."""
 _Counts = defaultdict[tuple[str, ...], Counter[str]]
 
 

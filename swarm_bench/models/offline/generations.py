@@ -1,4 +1,4 @@
-"""The model `generations:FILE`: answers that somebody has written down already."""
+"""The model `generations:FILE`: answers that were written before."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _DEFINED = re.compile(r"\b(?:def|class|function|func|fn)\s+(\w+)")
 _FENCED = re.compile(r"^(?P<fence>```|~~~)[\w+ -]*\n.*^(?P=fence)", re.M | re.S)
 """A block of code in Markdown."""
 _JSON = ("{", "[", "")
-"""How other forms than lines of an id and a text begin."""
+"""Beginnings of other forms than lines of an id and a text."""
 
 
 @dataclass(frozen=True)

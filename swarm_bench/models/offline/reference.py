@@ -12,7 +12,7 @@ from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 
 NOTHING_ASKED = Usage(input=0, cache_read=0, cache_create=0, output=0)
-"""Of what is no model."""
+"""Usage of a source that is no model."""
 
 
 @dataclass(frozen=True)

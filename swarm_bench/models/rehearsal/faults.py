@@ -7,7 +7,7 @@ from typing import Literal
 from swarm_bench.core.errors import UnknownName, UsageError
 
 Stop = Literal["end", "tools", "refusal", "length"]
-"""Why an answer ended."""
+"""Reason why an answer ended."""
 ErrorKind = Literal[
     "rate_limit",
     "server_error",
@@ -29,10 +29,10 @@ class Failure:
     """An error instead of an answer."""
 
     status: int
-    """In the APIs that have no other (`Api.statuses`)."""
+    """Status in the APIs that have no other (`Api.statuses`)."""
     kind: ErrorKind
     retry_seconds: int | None = None
-    """When to come back; each API has its own way to say so."""
+    """Seconds after which to retry; each API has its own way to say so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Played:
     """A fault as the server plays it."""
 
     description: str
-    """What the server does, as a clause."""
+    """Description of what the server does, as a clause."""
     effect: Failure | Change
 
 

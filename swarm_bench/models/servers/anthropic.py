@@ -19,7 +19,7 @@ KEY = "ANTHROPIC_API_KEY"
 _VERSION = "2023-06-01"
 _OPTIONAL = ("top_p", "temperature", "stop_sequences")
 _MOST_TOKENS = 4096
-"""Of an answer, where nobody says how many it may have: the API asks for a number."""
+"""Most tokens of an answer, where the request has no limit: the API asks for a number."""
 
 
 class _Block(BaseModel):

@@ -39,10 +39,10 @@ from swarm_bench.models.servers.server import (
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
-"""It goes to OpenAI only, unless it is named."""
+"""Variable with the key that is sent to OpenAI only, unless it is named."""
 _OPTIONAL = ("temperature", "top_p", "seed", "stop")
 _MOST_STOPS = 4
-"""That OpenAI takes."""
+"""Most stop words that OpenAI takes."""
 _NO_TEXT = ("content", "role", "name", "id")
 """Fields of a message that say nothing besides its text."""
 _Value = TypeVar("_Value")
@@ -87,7 +87,7 @@ class _Details(BaseModel):
 
 
 class _Usage(BaseModel):
-    """Some servers have the names of another API, or none of the details."""
+    """Usage; some servers have the names of another API, or none of the details."""
 
     prompt_tokens: Count = _alias("prompt_tokens", "input_tokens")
     completion_tokens: Count = _alias("completion_tokens", "output_tokens")

@@ -1,4 +1,4 @@
-"""The forms in which servers answer: one document, or the pieces of one, though nobody asked for a
+"""Forms in which servers answer: one document, or the pieces of one, even without a request for a
 stream; a text, or parts of which some are texts; and the words for why an answer ended."""
 
 import json
@@ -33,7 +33,8 @@ _REASONS: Mapping[Finish, tuple[str, ...]] = {
         "prohibitedcontent", "recitation", "spii", "guardrailintervened", "errortoxic",
     ),
 }  # fmt: skip
-"""By their letters alone: `end_turn`, `endTurn` and `END-TURN` are one."""
+"""Reasons that servers give for the end of an answer, in their letters alone: `end_turn`, `endTurn`
+and `END-TURN` are one."""
 _FINISHES = {word: finish for finish, reasons in _REASONS.items() for word in reasons}
 _TROUBLES = (
     "error", "abort", "aborted", "cancelled", "canceled", "networkerror", "servererror",
@@ -44,9 +45,9 @@ _TROUBLES = (
 _DONE = "[DONE]"
 _BEGINNINGS = ("data:", "event:", "id:", "retry:")
 _COMMENTS = re.compile(r"\A(?::.*(?:\n\s*|\Z))++")
-"""Of a stream, as those send who keep a connection open."""
+"""Comments of a stream, which servers send to keep a connection open."""
 _NO_ANSWER = ("think", "reason", "tool", "function", "refusal")
-"""Of types of parts that are no part of the answer, though they may have a text."""
+"""Words in the types of parts that are no part of the answer, though they may have a text."""
 _TEXTS = ("text", "content", "value", "parts")
 """Keys below which the text of a part may stand."""
 _DEEPEST = 6
@@ -60,7 +61,7 @@ def _read_or_none(value: Any, parse: Callable[[Any], Any]) -> Any:
 
 
 OR_MISSING = WrapValidator(_read_or_none)
-"""What is of another type is missing, and costs no answer."""
+"""Validator for a value that is missing if it is of another type, and costs no answer."""
 _MOST_TOKENS = 2**53
 Count = Annotated[Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None, OR_MISSING]
 """Tokens."""
@@ -80,12 +81,12 @@ class Body:
 
     documents: tuple[Any, ...]
     streamed: bool = False
-    """It came in pieces."""
+    """Whether the body came in pieces."""
     is_complete: bool = True
-    """It is not known to have broken off."""
+    """Whether the body is not known to have broken off."""
 
     def check_whole(self, *, has_end: bool) -> None:
-        """Raise `NoAnswer` where a stream broke off: nobody knows how the answer would end."""
+        """Raise `NoAnswer` where a stream broke off: the end of the answer is unknown."""
         if self.streamed and not (self.is_complete or has_end):
             raise NoAnswer(build_refusal("its stream ends before the answer does"))
 
@@ -135,7 +136,7 @@ def _is_filtered(results: Any) -> bool:
 
 def finish_of(reason: str | None) -> Finish | None:
     """Return why an answer ended. Raises `NoAnswer` for an end that is none of an answer, or that
-    nobody knows: the text may be the half of one."""
+    is unknown: the text may be the half of one."""
     letters = _letters(reason)
     if letters in ("", "null", "none"):
         return None

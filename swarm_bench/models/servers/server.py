@@ -34,9 +34,9 @@ ATTEMPTS = 5
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is asked again in a later call."""
 _OTHERWISE = {"max_tokens": "max_completion_tokens"}
-"""What a part of a request is called where a server refuses it, and names the other."""
+"""Other name of a part of a request, where a server refuses the first and names the other."""
 MOST_BYTES = 8 * 1024 * 1024
-"""Of an answer."""
+"""Most bytes of an answer."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _LONGEST_REASON = 200
 """Characters of what a server says of its own trouble."""
@@ -53,23 +53,23 @@ class Answer(Generic[_Parsed]):
     content: _Parsed
     requests: int
     seconds: float
-    """Of the last request."""
+    """Seconds of the last request."""
     omitted: tuple[str, ...] = ()
     """Parts of the request that the server refuses by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """Where one model is asked."""
+    """Server that one model is asked on."""
 
     name: str
-    """Of the model."""
+    """Name of the model."""
     url: str
     """The part of all its addresses, as `http://127.0.0.1:8080/v1`."""
     timeout: float
     """Seconds for a request."""
     key: str = field(repr=False)
-    """Empty where it needs none."""
+    """Key; empty where the server needs none."""
     client: "httpx2.AsyncClient" = field(repr=False)
     attempts: int = ATTEMPTS
     """Requests until it is busy no more."""
@@ -255,8 +255,8 @@ async def open_server(
     name: str, url: str, *, key: str, timeout: float, headers: Mapping[str, str]
 ) -> AsyncIterator[Server]:
     """Open the connections to a server for the block. No redirection is followed: a key is for one
-    server. Raises `UsageError` for an address that is none, and for one where anybody on the way
-    could read the key."""
+    server. Raises `UsageError` for an invalid address, and for one where others on the way could
+    read the key."""
     import httpx2  # 35 ms, and most calls ask no model
 
     loopback = check_address(url, key)

@@ -21,7 +21,7 @@ EXTENSIONS = (
     *("hh", "hxx", "cljs", "cljc", "mli", "zsh"),
     *("sol", "zig", "nim", "groovy", "fs", "vb"),
 )
-"""Which files are indexed. Widen it here and nowhere else."""
+"""Endings of the files that are indexed. Widen it here and nowhere else."""
 
 DEFAULT_GLOB = f"**/*.{{{','.join(EXTENSIONS)}}}"
 

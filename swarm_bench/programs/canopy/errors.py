@@ -37,14 +37,14 @@ class Unauthorized(ToolError):
 
 
 class Forbidden(ToolError):
-    """The service does not do that for anybody."""
+    """The service does not do that for any client."""
 
     code = "forbidden"
     http_status = 403
 
 
 class Misdirected(ToolError):
-    """The request was meant for somebody else."""
+    """The request was meant for another service."""
 
     code = "misdirected"
     http_status = 421

@@ -1,4 +1,4 @@
-"""Says whether a program that nobody trusts passes tests that somebody does.
+"""Check of whether an untrusted program passes trusted tests.
 
 The tests run here, and the program runs in a child of a process that was forked before anything
 secret was read: in a new one for each test. What crosses between them are plain values, so that

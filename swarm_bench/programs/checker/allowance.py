@@ -7,9 +7,10 @@ _LOOK_SECONDS = 0.1
 _WINDOW_SECONDS = 5.0
 """A program that waits for the processor gets some of it in as long, however busy a machine is."""
 _NOTHING = 0.001
-"""Part of such a time. Whoever looks at the clock now and then, and sleeps again, takes less."""
+"""Part of such a time. A program that looks at the clock now and then, and sleeps again, takes
+less."""
 _ASLEEP_SECONDS = 10.0
-"""That a program may sleep longer than it may compute, to the end of a window."""
+"""Seconds that a program may sleep longer than it may compute, to the end of a window."""
 
 
 class Exited(Exception):
@@ -21,8 +22,8 @@ class TimedOut(Exception):
 
 
 class Allowance:
-    """What is left of a process's time. It is that of all its threads together; by the clock only
-    who sleeps is stopped, and at last whoever is not done in ten times as long."""
+    """What is left of a process's time. It is that of all its threads together; by the clock only a
+    process that sleeps is stopped, and at last one that is not done in ten times as long."""
 
     def __init__(self, process: int, seconds: float) -> None:
         """`seconds` of processor time; what it has taken so far does not count. Raises

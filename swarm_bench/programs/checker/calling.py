@@ -25,7 +25,7 @@ class CallTests:
     """The tests; each begins with nothing but the helpers."""
 
     name, how = "candidate", "called"
-    """Of the program's module: a guard for `__main__` does not fire."""
+    """Name of the program's module (a guard for `__main__` does not fire), and how it is tested."""
 
     def __init__(self, nursery: Nursery, job: dict[str, Any]) -> None:
         self._nursery, self._job = nursery, job
@@ -73,7 +73,7 @@ class CallTests:
 
 
 def serve_calls(namespace: ProgramNamespace, _program: str) -> None:
-    """Do what is asked until nobody asks any more. Nothing of the other side is open here."""
+    """Do what is asked until there are no more requests. Nothing of the other side is open here."""
     names = namespace.names
     operations = {
         "execute": namespace.execute,

@@ -1,4 +1,5 @@
-"""What a process gives up for good before it runs code that nobody trusts; the kernel keeps it."""
+"""Rights that a process gives up for good before it runs untrusted code; the kernel keeps it to
+that."""
 
 import ctypes
 import errno
@@ -11,11 +12,11 @@ _MODE_FILTER = 2
 _LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 """Instructions of a filter."""
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
-"""Where these stand in what a filter sees of a call."""
+"""Offsets of these in what a filter sees of a call, and the bytes of an argument."""
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _CLONE_THREAD = 0x10000
 _OTHER_ABI = 0x40000000
-"""From here on the calls of x86-64 stand a second time."""
+"""Number from which the calls of x86-64 are repeated."""
 _CLONE3 = 435
 _ARCHITECTURES: dict[str, tuple[int, int, tuple[int, ...]]] = {
     "x86_64": (
@@ -33,9 +34,10 @@ _OF_ITSELF: dict[str, dict[int, int]] = {
     "x86_64": {302: 1, 142: 1, 144: 1, 203: 1, 314: 1, 141: 2, 251: 2},
     "aarch64": {261: 1, 118: 1, 119: 1, 122: 1, 274: 1, 140: 2, 30: 2},
 }
-"""What a process may ask for itself alone, since a later one would have it from whoever starts
-both: `prlimit64`, `sched_setparam`, `sched_setscheduler`, `sched_setaffinity`, `sched_setattr`,
-`setpriority` and `ioprio_set`, with how many of the arguments are 0 then."""
+"""Calls that a process may make for itself alone, as a later process would inherit their effect
+from the one that starts both: `prlimit64`, `sched_setparam`, `sched_setscheduler`,
+`sched_setaffinity`, `sched_setattr`, `setpriority` and `ioprio_set`, with how many of the arguments
+are 0 then."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -45,8 +47,8 @@ def hide() -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up what root may do, such as to look into processes that hide. There is nothing to give
-    up for anybody else, and then it may be refused."""
+    """Give up what root may do, such as to look into processes that hide. Other users have nothing
+    to give up, and then it may be refused."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
     _libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
 
@@ -58,8 +60,8 @@ def forbids_processes() -> bool:
 
 def forbid_processes() -> None:
     """Have the kernel refuse to start processes, and what a program could leave to a later one;
-    threads are allowed. A bomb of processes would take the machine from whoever has to end it.
-    Raises `OSError`; on other machines nothing is refused."""
+    threads are allowed. A bomb of processes would take the machine from the process that has to end
+    it. Raises `OSError`; on other machines nothing is refused."""
     if not forbids_processes():
         return
     machine = platform.machine()

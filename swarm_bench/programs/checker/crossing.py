@@ -63,7 +63,7 @@ class Channel:
 
 
 class Side:
-    """One of the two processes: what it sends by value, and what it keeps and sends by number."""
+    """Side of the channel: what it sends by value, and what it keeps and sends by number."""
 
     def __init__(
         self, channel: Channel, operations: Mapping[str, Any], *, imports: bool = False
@@ -75,7 +75,7 @@ class Side:
         self._operations = operations
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}
-        """Where something is kept, by its identity."""
+        """Index at which a value is kept, by its identity."""
         self._remotes: dict[int, Remote] = {}
 
     def pack(self, value: Any) -> Any:

@@ -23,7 +23,8 @@ else:
     from surroundings import ProgramNamespace
 
 _ANSWER_SECONDS = 30
-"""For a process of ours, which does next to nothing. A program may have stopped it."""
+"""Seconds for an answer of a process of ours, which does next to nothing. A program may have
+stopped it."""
 CHANNEL = 3
 """The descriptor by which a program is asked."""
 _MOST_DESCRIPTORS = 4096
@@ -31,11 +32,11 @@ NOT_STARTED = 96
 """The exit code of a child in which the program did not begin."""
 
 Runs = Callable[[ProgramNamespace, str], None]
-"""What a child does with the program until it is ended, or until it ends itself."""
+"""Function of a child that uses the program until it is ended, or until it ends itself."""
 
 
 class Nursery:
-    """The other process, as whoever has the tests sees it."""
+    """The other process, as the process with the tests sees it."""
 
     def __init__(self, runs: Mapping[str, Runs]) -> None:
         """Start it; `runs` are what its children may do, by name."""
@@ -86,7 +87,7 @@ class Nursery:
 
 
 def _serve(connection: socket.socket, runs: Mapping[str, Runs]) -> None:
-    """Start children as long as somebody asks."""
+    """Start children as long as there are requests."""
     _silence()
     channel = Channel(connection.fileno())
     form = channel.receive()

@@ -1,18 +1,19 @@
-"""Where a program can write: its working folder, and the files that it reads and prints to."""
+"""Places where a program can write: its working folder, and the files that it reads and prints
+to."""
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 
 _DESCRIPTORS = "/proc/self/fd"
-"""Where `/dev/stdin` and `/dev/fd` lead to."""
+"""Folder that `/dev/stdin` and `/dev/fd` lead to."""
 _NUMBERS = ("0", "1", "2")
 _SHARED = "/dev/shm"
-"""Where locks of processes lie, of which threads have some too."""
+"""Folder for the locks of processes; some locks of threads are there too."""
 
 
 class Folders:
-    """Those of all tests. Streams are files without a name where the kernel has one for each
+    """Folders of all tests. Streams are files without a name where the kernel has one for each
     descriptor; in an environment without /proc they lie in its place, where a program looks."""
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ class PrintTests:
 
     def run(self, test: str) -> dict[str, Any]:
         """Run the program on an input, and say what it printed and how it ended. Its streams are
-        files, which nobody else has."""
+        files, which no other process has."""
         reads, prints = self._places.open_streams()
         try:
             with open(reads, "wb", closefd=False) as file:

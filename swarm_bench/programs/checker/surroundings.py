@@ -11,7 +11,7 @@ from typing import Any
 
 FILE = "<answer>"
 _FUTURE = __future__.annotations.compiler_flag | __future__.barry_as_FLUFL.compiler_flag
-"""Those that change how newer code is read."""
+"""Flags that change how newer code is read."""
 
 
 class ProgramNamespace:
@@ -40,7 +40,7 @@ class ProgramNamespace:
         exec(self.compile(code), self.names)
 
     def enter(self, code: str) -> None:
-        """Take the place of the main program, with its code for whoever reads it back."""
+        """Take the place of the main program, with its code for programs that read it back."""
         sys.modules["__main__"] = self._module
         sys.argv[:] = [FILE]
         if "inspect" in code or "linecache" in code:

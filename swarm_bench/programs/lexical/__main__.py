@@ -31,9 +31,9 @@ _WORD = re.compile(r"[A-Za-z0-9_]{3,}")
 _MOST_WORDS = 16
 """Words of a question that are looked for; each is a search of all files."""
 _PATH_WEIGHT = 3.0
-"""What a word counts in the path of a file: as much as in about seven lines."""
+"""Weight of a word in the path of a file: as much as in about seven lines."""
 _LINES = 3
-"""Of a file that are shown."""
+"""Lines of a file that are shown."""
 _LONGEST = 160
 """Characters of a line that is shown."""
 
@@ -42,7 +42,7 @@ class Search(Protocol):
     """A search of one repository."""
 
     description: str
-    """What its tool says of itself."""
+    """Description that its tool has."""
 
     def lines(self, question: str, limit: int) -> Iterator[str]:
         """Yield what to look at, the best file first."""
@@ -133,7 +133,7 @@ class GrepSearch:
 
 
 SEARCHES: Mapping[str, type[Bm25Search | GrepSearch]] = {"bm25": Bm25Search, "grep": GrepSearch}
-"""By the name of the mode."""
+"""Search engines by the name of the mode."""
 
 
 def _query(word: str) -> Query:

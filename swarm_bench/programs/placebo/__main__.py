@@ -38,10 +38,10 @@ from swarm_bench.retrieval.placebo.material import (
 from swarm_bench.text.tool_roles import FILE, LIMITS
 
 DEFAULT_PASSAGES = 10
-"""When the question does not say how many it wants."""
+"""Number of passages when the question does not say how many it wants."""
 MAX_PER_FILE = 2
 MAX_LINES = 3
-"""Of a passage in a list of lines."""
+"""Most lines of a passage in a list of lines."""
 _OFFSETS = ("offset", "start_line", "startLine", "start")
 _LASTS = ("end_line", "endLine", "end")
 

@@ -262,7 +262,7 @@ def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> St
 
 
 async def _hello(_request: Request) -> Delivery:
-    """Answer programs that check whether somebody listens."""
+    """Answer programs that check whether a server listens."""
     return json_delivery({"service": NAME})
 
 

@@ -31,7 +31,7 @@ class Tools:
     pack: str
     expand: str
     query: str | None = None
-    """That names who uses something; without it nothing is asked for."""
+    """Tool that finds the users of a name; without it they are not asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)

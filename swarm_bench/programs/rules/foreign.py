@@ -1,4 +1,4 @@
-"""The search with the tools of arbitrary servers, and the reading with theirs.
+"""The search with the tools of arbitrary servers, and the reading with their tools.
 
 A server's tool that searches is asked for the words of the task; of a server without a search its
 overview is looked at. What is read of the files that were named, and when that is enough,
@@ -95,7 +95,7 @@ class ForeignTools:
     """The tools of foreign servers by what they are good for."""
 
     first: tuple[ToolSpec, ...]
-    """One of each server, to begin with."""
+    """Tools to begin with, one of each server."""
     reader: Reader | None
     workspace: str
 

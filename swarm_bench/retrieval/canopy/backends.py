@@ -1,4 +1,4 @@
-"""Which canopy runs: the real one when it is there, the embedded one otherwise."""
+"""Choice of the canopy that runs: the real one when it is installed, the embedded one otherwise."""
 
 import shutil
 import sys
@@ -23,11 +23,11 @@ FAMILY = frozenset(
         "swarm-bench.programs.canopy.service.server",
     }
 )
-"""What canopy's programs are called, whichever of them runs: names as they are compared."""
+"""Names of canopy's programs, whichever of them runs, as they are compared."""
 ROUTES = ("/repos/add", "/reindex", "/evidence_pack")
 """Paths of requests to a service of canopy, which others hardly have."""
 QUERIES = ("/query", "/expand")
-"""Those that others may have too; canopy's name a repository."""
+"""Paths of queries, which other services may have too; canopy's name a repository."""
 
 
 def find_program(name: str, override: str | None) -> Path:
@@ -55,7 +55,7 @@ def find_program(name: str, override: str | None) -> Path:
 
 
 def embedded_label() -> str:
-    """Name the stand-in, so that nobody takes its figures for canopy's."""
+    """Return the name of the stand-in, so that its figures are not taken for canopy's."""
     return f"swarm-bench {_STAND_IN} {own_version()}"
 
 

@@ -52,7 +52,8 @@ class IndexWatch:
 
     @property
     def seconds(self) -> float | None:
-        """From the first to the last growth, to about a tenth; `None` without an index."""
+        """Return the seconds from the first to the last growth, to about a tenth; `None` without an
+        index."""
         if self._first is None or self._last is None:
             return None
         return self._last - self._first
@@ -66,11 +67,11 @@ def _read_size(path: Path) -> int:
 
 
 START_SECONDS = 30
-"""Until the service must answer `/status`."""
+"""Seconds in which the service must answer `/status`."""
 WATCH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0
-"""How long a service may be silent before it counts as lost; a busy one is slow, not dead. One
-where nobody listens any more is lost at once."""
+"""Seconds for which a service may be silent before it counts as lost; a busy one is slow, not dead.
+One that no longer listens is lost at once."""
 LOG_LINES = 3
 LOG_BYTES = 10_000
 
@@ -81,9 +82,9 @@ class Service:
 
     url: str
     key: str | None = field(default=None, repr=False)
-    """What it asks for with every request; `None` for one that asks for nothing."""
+    """Key that the service requires with every request; `None` for one that requires none."""
     log: Path | None = None
-    """`None` for a service that somebody else runs."""
+    """Log of the service; `None` for one that was not started by us."""
     process: Process | None = None
 
     @property
@@ -258,7 +259,7 @@ async def start_service(
 
 @asynccontextmanager
 async def open_running_service(url: str) -> AsyncIterator[Service]:
-    """Use a service that somebody else runs. Raises `ServiceFailed` when it is none."""
+    """Use a service that is not started by us. Raises `ServiceFailed` when it is none."""
     service = Service(url=url.rstrip("/"))
     try:
         answer = await service.call("GET", "/status")
@@ -290,7 +291,7 @@ async def _wait_for_answer(service: Service, process: Process) -> None:
 
 
 def _free_port() -> int:
-    """Find a port of the loopback interface on which nobody listens."""
+    """Find a port of the loopback interface on which no program listens."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -39,7 +39,7 @@ from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 _MOST_KEYS = 100
 """Keys of a server that are compared with those that exist."""
 _NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
-"""What agents write as `_` when a server's name becomes part of the name of a tool."""
+"""Characters that agents write as `_` when a server's name becomes part of the name of a tool."""
 _AS_WORDS = 'must be a command as a list of words, such as ["make", "index"]'
 
 
@@ -253,7 +253,7 @@ class Own(BaseModel):
 class ModeFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
     schema_: str = Field(default="", alias="$schema")
-    """Of the file itself, for editors."""
+    """Schema of the file itself, for editors."""
     servers: dict[str, Server] = Field(alias="mcpServers")
     own: Own = Field(default=Own(), alias="swarmBench")
 

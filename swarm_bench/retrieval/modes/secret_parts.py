@@ -1,5 +1,5 @@
-"""Which parts of the command lines and addresses in a mode file are secret: those whose name shows
-it, as `--api-key VALUE`, `TOKEN=VALUE` and `?key=VALUE`, and the logins of addresses."""
+"""Secret parts of the command lines and addresses in a mode file: those whose name shows it, as
+`--api-key VALUE`, `TOKEN=VALUE` and `?key=VALUE`, and the logins of addresses."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Which values must not reach a file. An agent runs with the rights of the user, so these are not
+"""Values that must not reach a file. An agent runs with the rights of the user, so these are not
 only the keys that it is given: it can read those of the other modes and of our own environment."""
 
 import base64
@@ -84,7 +84,7 @@ def find_secrets(
 
 
 def make_storable(experiment: Experiment) -> Storable:
-    """Remove keys and logins from the experiment. Whoever continues it gives them again."""
+    """Remove keys and logins from the experiment. A call that continues it gives them again."""
     return Storable(drop_keys(experiment))
 
 

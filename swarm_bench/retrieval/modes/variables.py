@@ -12,7 +12,7 @@ from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.validation import format_path
 
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
-"""What `{{ … }}` may name, beside those that are the same in every session."""
+"""Names that `{{ … }}` may have, beside those that are the same in every session."""
 MODE_FOLDER = "mode_folder"
 PYTHON = "python"
 """The interpreter of swarm-bench, which has its programs."""
@@ -20,14 +20,14 @@ _NAMES = (*PLACEHOLDERS, MODE_FOLDER, PYTHON)
 _FILLED_KEYS = ("prepare", "index", "warm_up", "teardown", "version")
 """Keys of ours in which placeholders are filled in, beside the arguments of `search`."""
 QUERY = "query"
-"""What a search looks for; allowed in the arguments of `search` only."""
+"""Name for what a search looks for; allowed in the arguments of `search` only."""
 KEYWORDS = "words"
 """The telling words of it; allowed there too."""
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
 Values = Mapping[str, str | list[str]]
-"""What placeholders are filled with."""
+"""Values that placeholders are filled with."""
 KeyPath = tuple[str | int, ...]
 """Keys and positions in JSON, from its root."""
 
@@ -53,7 +53,7 @@ class Filling:
     """`None`: they stay as they are written. A list takes the place of the text that it stands in
     alone."""
     variables: Mapping[str, str] | None
-    """The same for variables."""
+    """Values of variables; `None`: variables stay as they are written."""
 
     def fill_server(self, server: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in all of a server. Raises `ConfigError` for what cannot be."""

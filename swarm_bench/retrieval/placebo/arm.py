@@ -15,12 +15,12 @@ from swarm_bench.retrieval.modes.variables import EXPANDED
 from swarm_bench.retrieval.placebo.material import name_script
 
 LONGEST_NAME = 64
-"""As `MODE_NAME` has it."""
+"""Longest name of a mode, as in `MODE_NAME`."""
 WITHOUT_TOOLS = (
     "The tools that these instructions name are not available in this session; do not look for "
     "them. What the instructions say about the way of working holds for the tools that you have."
 )
-"""Before instructions that have no wording of their own for an agent without the tool."""
+"""Text before instructions that have no wording of their own for an agent without the tool."""
 
 
 def write_wording(mode: Mode) -> str:

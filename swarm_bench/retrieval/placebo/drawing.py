@@ -29,7 +29,7 @@ PASSAGES_PER_FILE = 4
 LINES = (8, 40)
 """Shortest and longest passage, of files that are long enough."""
 FEWEST_LINES = 3
-"""With something on them, for a file to be worth showing."""
+"""Fewest lines with text that make a file worth showing."""
 LONGEST_LINE = 400
 MOST_BYTES = 200_000
 _BATCH = 200

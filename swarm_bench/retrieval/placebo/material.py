@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 NAME = "swarm-bench-placebo"
-"""What a session's record calls the server, and it itself where it is to repeat nobody's name."""
+"""Name of the server in a session's record, and its own where it is to repeat no other name."""
 VERSION = "1"
 """A new one when the same material would give other answers."""
 Form = Literal[
@@ -48,11 +48,11 @@ class PlaceboTool:
     schema: Mapping[str, Any]
     form: Form
     line: str = ""
-    """Of `lines`: how a passage is written, with `{path}`, `{first}`, `{last}` and `{text}`."""
+    """Format of a passage in the form `lines`, with `{path}`, `{first}`, `{last}` and `{text}`."""
     keys: tuple[str, ...] = ()
-    """Of `json`: the keys that lead to the list of passages."""
+    """Keys that lead to the list of passages, in the form `json`."""
     path_key: str = "path"
-    """Of `json`: the key of a passage's file."""
+    """Key of a passage's file, in the form `json`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +69,18 @@ class Material:
     """Everything that decides what a placebo server says."""
 
     identity: Identity | None = None
-    """Of the mode's own server, to be repeated; without one a placebo says what it is."""
+    """Identity of the mode's own server, to be repeated; without one a placebo says what it is."""
     instructions: str
-    """What the mode's own server tells a model about itself."""
+    """Instructions with which the mode's own server describes itself to a model."""
     tools: tuple[PlaceboTool, ...]
     places: tuple[Passage, ...]
     files: int
-    """Files of the repository, for whoever asks what is indexed."""
+    """Number of files of the repository, for agents that ask what is indexed."""
     seed: int
 
     def write(self, path: Path) -> None:
-        """Write it for nobody else to read, and beside it the script that serves it, so that a
-        command line need not name this package."""
+        """Write it so that only its owner can read it, and beside it the script that serves it, so
+        that a command line need not name this package."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(path, json.dumps(asdict(self)))
         _write(name_script(path), _SCRIPT)

@@ -37,7 +37,7 @@ class Calls:
     open_packs: int = 0
     open_expands: int = 0
     others: int = 0
-    """Of MCP tools that are none of canopy's."""
+    """Calls of MCP tools that are not canopy's."""
 
     @classmethod
     def count_calls(cls, calls: Mapping[str, ToolCalls]) -> "Calls":

@@ -44,7 +44,7 @@ _GLOB_HITS = (
 LARGEST_COUNT = 2**53
 """A greater count was not counted."""
 DATABASE_BYTES = 64 * 1024 * 1024
-"""Of the database, of its log, and of the values that are taken out of it."""
+"""Most bytes of the database, of its log, and of the values that are taken out of it."""
 MOST_ROWS = 100_000
 LONGEST_VALUE = 100_000
 """Bytes of a value or a row. Many rows can have the same megabytes, in a file that is small."""
@@ -52,7 +52,7 @@ READ_SECONDS = 10
 PROGRESS_STEPS = 1_000
 """Virtual machine steps of SQLite between two looks at the clock."""
 TRIES = 5
-"""How often a database that somebody is writing is read until it holds still."""
+"""Most reads of a database that is being written, until it holds still."""
 GLOBS_COUNTED = 5
 """Predicted globs of one query that take part in the hit rate."""
 

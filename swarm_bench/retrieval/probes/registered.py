@@ -74,7 +74,7 @@ def list_stored_counters(probes: Mapping[str, Probe]) -> dict[str, Counters]:
 
 
 def find_counters(experiment: Experiment, word: str) -> Counters | None:
-    """Return what a probe counts, as the session says; `None` when nobody knows. Loads what is
+    """Return what a probe counts, as the session says; `None` when that is unknown. Loads what is
     installed, and nothing that a session names besides."""
     if word in SHIPPED:
         return SHIPPED[word].counters
@@ -101,7 +101,7 @@ class ProbeReading:
     """Whether there was something to read."""
     reading: Reading = None
     problem: str = ""
-    """Why there is no reading, where that is a failure."""
+    """Reason why there is no reading, where that is a failure."""
 
 
 async def read_probe(probe: Probe, context: ProbeContext) -> ProbeReading:

@@ -22,7 +22,7 @@ _TOTALS = (
 )
 LARGEST = 2**53
 MOST_BYTES = 1024 * 1024
-"""Of the body, which is stored twice with each swarm."""
+"""Most bytes of the body, which is stored twice with each swarm."""
 _AVERAGES = {"avg_query_ms": "queries", "avg_expand_ms": "expands"}
 """Averages since the service began, and the total that each was taken over."""
 
@@ -43,7 +43,7 @@ COUNTERS = Counters(
 
 
 class ServiceMetricsProbe:
-    """Asks the service. Its counters are shared by all agents, and by whoever else asks it."""
+    """Asks the service. Its counters are shared by all agents, and by all other clients."""
 
     name = "service"
     file = "service-metrics"

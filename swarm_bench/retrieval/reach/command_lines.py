@@ -23,7 +23,7 @@ _DEEPEST = 40
 """Levels of substitutions and subshells in one line that are told apart."""
 _SEPARATORS = re.compile(r"[;|&\n()`]+")
 _MARKS = re.compile(r"[\s<>'\"\\]+|\$(?=['\"])")
-"""What stands between words, and around them."""
+"""Characters between words, and around them."""
 _REDIRECTED = re.compile(r"[<>]\s*([^\s<>'\"]+)")
 _COMMANDS = frozenset(
     {
@@ -39,7 +39,7 @@ _LAST_OF = frozenset({"list", "pipeline", "negated_command", "redirected_stateme
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _AMOUNT = re.compile(r"[\d.]+[smhd%]?|\{\}")
 _KEYWORDS = frozenset({*("if", "then", "elif", "else", "do", "while", "until", "!", "{")})
-"""What a command follows, where a line could not be parsed."""
+"""Keywords that a command follows, where a line could not be parsed."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "busybox"})
 _WRAPPERS = {
     **dict.fromkeys(("nohup", "setsid", "command", "builtin", "unbuffer", "chronic", "chroot"), ""),
@@ -74,13 +74,13 @@ class Command:
     """One program that is started."""
 
     argv: tuple[str, ...]
-    """Its name or path, and its arguments, without quotes."""
+    """Name or path of the program, and its arguments, without quotes."""
     inputs: tuple[str, ...] = ()
     """Files that are put into it (`<`)."""
     outputs: tuple[str, ...] = ()
     """Files that it writes what it prints to (`>`)."""
     folder: str = ""
-    """Where it runs, as far as its line says (`cd`); relative to where that begins."""
+    """Folder in which it runs, as far as its line says (`cd`); relative to where that begins."""
     code: str = ""
     """A text that it runs: what follows `-c` or a document in the line."""
     assignments: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ _VARIABLE = re.compile(
     r"""(?<![\w$/=-])([A-Za-z_]\w*)=(?:'([^'\n]*)'|"([^"\n]*)"|\(([^()\n]*)\)|([\w./@:~+-]+))"""
     r"""|"\$\{(\w+)\[@\]\}"|\$(\w+)|\$\{(\w+)\}"""
 )
-"""One that is set, or used."""
+"""Variable that is set, or used."""
 _PLAIN_VALUE = re.compile(r"[\w./@:~+ -]{1,500}")
 _QUOTING = str.maketrans("", "", "'\"\\")
 _Source = Literal["process tree", "transcript"]
@@ -67,17 +67,17 @@ class ForeignTools:
     it."""
 
     programs: Mapping[str, str] = field(default_factory=dict)
-    """Of their servers, by name; scripts by their whole path."""
+    """Programs of the servers of other modes, by name; scripts by their whole path."""
     addresses: Mapping[Address, str] = field(default_factory=dict)
-    """Where their servers and services are asked."""
+    """Addresses of the servers and services of other modes."""
     folders: Mapping[str, str] = field(default_factory=dict)
-    """In which their tools keep an index, by name."""
+    """Folders in which the tools of other modes keep an index, by name."""
     tools: Mapping[str, str] = field(default_factory=dict)
-    """That their servers offer, by bare name."""
+    """Tools that the servers of other modes offer, by bare name."""
     canopy: str | None = None
     """The mode with a service of canopy, of which any address would do."""
     workspace: str | None = None
-    """Where relative paths begin."""
+    """Folder in which relative paths begin."""
 
     def find_uses(
         self, outcome: Outcome, processes: Iterable[Sequence[str]] = ()
@@ -209,15 +209,15 @@ _IN_CODE = re.compile(r"[^\s'\"`()\[\]{},;=<>|&$]+")
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerLocations:
-    """Of the tasks of a session with keys."""
+    """Locations of the answers to the tasks with keys of a session."""
 
     places: Mapping[str, str | None] = field(default_factory=dict)
-    """What lies at an absolute path and below it; `None` for what is the agent's own. The longest
-    path that fits counts."""
+    """Descriptions of what lies at an absolute path and below it; `None` for what is the agent's
+    own. The longest path that fits counts."""
     workspace: str = "/"
-    """Where relative paths begin."""
+    """Folder in which relative paths begin."""
     home: str | None = None
-    """What `~` stands for, where that is the user's home."""
+    """Folder that `~` stands for, where that is the user's home."""
 
     def find_reached(self, outcome: Outcome) -> tuple[str, ...]:
         """Write a sentence for each place that was named."""

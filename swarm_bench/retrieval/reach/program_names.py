@@ -1,5 +1,5 @@
-"""The names by which a program that somebody starts is recognised: its own script, module, package
-or binary. What only runs it (an interpreter, a launcher of packages) is no name of it."""
+"""Names by which a program is recognised when it is started: its own script, module, package or
+binary. What only runs it (an interpreter, a launcher of packages) is no name of it."""
 
 import posixpath
 import re
@@ -37,7 +37,7 @@ _GENERIC = frozenset(
         *("run", "script", "serve", "server", "start", "stdio", "tool", "tools", "wrapper"),
     }
 )
-"""Names that many programs have; one of them alone is nobody's."""
+"""Names that many programs have; one of them alone identifies none."""
 _LAUNCHERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
 _LAUNCHING = {
     "npm": ("exec", "x"),
@@ -54,7 +54,7 @@ _LAUNCHING = {
     "docker": ("run",),
     "podman": ("run",),
 }
-"""By program: words after which the name of what is started follows."""
+"""Words after which the name of what is started follows, by program."""
 _WITH_VALUE = frozenset(
     {
         *("-p", "--package", "--from", "--with", "--python", "--directory", "--project", "--env"),
@@ -65,9 +65,9 @@ _WITH_VALUE = frozenset(
 )
 """Options of launchers that take the next word."""
 _LOADING = frozenset({"-r", "--require", "--import", "--loader", "-X", "-W", "-cp"})
-"""Those of interpreters."""
+"""Options of interpreters."""
 _NAMING = ("-p", "--package", "--from", "--spec", "--bin")
-"""Those whose word names a package."""
+"""Options whose word names a package."""
 _RUNNERS = frozenset({"coverage", "cprofile", "debugpy", "pdb", "profile", "runpy", "trace"})
 """Modules of Python that run the one that follows."""
 _COPYING = frozenset({"cp", "install", "ln"})
@@ -117,7 +117,7 @@ def find_copied_names(command: Command, folder: str | None = None) -> Iterator[s
 
 def find_loaded_names(code: str) -> frozenset[str]:
     """Find modules and scripts that a text in another language loads; a module of one word may be
-    anybody's."""
+    of any program."""
     loaded = {*_LOADED.findall(code), *_IMPORT.findall(code)}
     return frozenset(
         posixpath.normpath(name) if name.startswith("/") else normalise(name)
@@ -128,7 +128,7 @@ def find_loaded_names(code: str) -> frozenset[str]:
 
 def find_packages(modules: Iterable[str]) -> frozenset[str]:
     """Return the packages that modules are in, for what an agent starts: a mode's own module may
-    lie in the user's package. A package of a single word may be anybody's."""
+    lie in the user's package. A package of a single word may be of any program."""
     tops = {name.partition(".")[0] for name in modules if "." in name and "/" not in name}
     return frozenset(top for top in tops if "-" in top)
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from swarm_bench.retrieval.reach.command_lines import Command
 
 LOOPBACK = "loopback"
-"""Any of the names that this machine has for itself."""
+"""Stand-in for any of the names that this machine has for itself."""
 _URL = re.compile(r"\b(?:https?|wss?)://[^\s'\"\\<>|)]+", re.IGNORECASE)
 _HOST = re.compile(
     r"(?<![\w./@-])(localhost|\[[0-9a-f:]+\]|[\w-]+(?:\.[\w-]+)*):(\d{1,5})(?!\d)(/[\w/.-]*)?"
@@ -26,13 +26,13 @@ _CONNECTING = re.compile(
 _TALKING = frozenset({"nc", "ncat", "netcat", "telnet"})
 """Programs whose host and port are two arguments."""
 _REQUESTING = frozenset({"http", "https", "xh", "xhs"})
-"""Those for which a port alone is one of this machine."""
+"""Programs for which a port alone is one of this machine."""
 _FETCHING = frozenset({"curl", "wget", *_REQUESTING})
-"""Those whose arguments are addresses, a mere number too."""
+"""Programs whose arguments are addresses, a mere number too."""
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _GREPS = frozenset({"rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack"})
 _FILTERS = frozenset({"sed", "awk", "gawk", "jq", "yq"})
-"""Programs whose first word is a program of theirs and no file."""
+"""Programs whose first word is a program in their own language and no file."""
 PATTERNED = _GREPS | _FILTERS
 _SPEAKING = PATTERNED | {"echo", "printf", "git", "cat", "head", "tail", "find", "fd"}
 """Programs that connect to no address among their arguments."""
@@ -73,7 +73,7 @@ _LOOKING_INTO = r"\)\.(?:glob|iterdir|joinpath|open|read\w*|rglob|walk)\b"
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where somebody can be asked."""
+    """Address of a server."""
 
     host: str
     port: int
@@ -81,7 +81,7 @@ class Address:
 
     @property
     def name(self) -> str:
-        """As people write it."""
+        """Return the address as people write it."""
         host = "127.0.0.1" if self.host == LOOPBACK else self.host
         return f"{host}:{self.port}"
 

@@ -90,7 +90,7 @@ CUT_OFF = frozenset(
         Cause.INTERRUPTED,
     }
 )
-"""Ends after which a transcript may lack calls, or have calls that nobody answered."""
+"""Ends after which a transcript may lack calls, or have unanswered calls."""
 _SHARED = "others may ask the service of --service-url, so nobody knows whose calls it counts"
 
 
@@ -112,7 +112,8 @@ class _Trust:
     no_ceiling: tuple[str, ...]
     """Reasons why there may be more counts than calls."""
     external: bool
-    """Others may ask the service, so that its counts need not be of the agents' calls."""
+    """Whether the service is open to others, so that its counts need not be of the agents'
+    calls."""
 
 
 def compare(

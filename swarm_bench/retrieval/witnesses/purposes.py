@@ -16,7 +16,7 @@ from swarm_bench.text import tool_roles
 _ASKS = frozenset(
     {"query", "queries", "question", "q", "searchquery", "keyword", "keywords", "terms", "patterns"}
 )
-"""Arguments, without `_` and in lower case, that take what somebody looks for."""
+"""Arguments, without `_` and in lower case, that take what is searched for."""
 _GIVES = frozenset({"expand", "extract", "fetch", "open", "read", "view", "cat"})
 _CODE = frozenset(
     {
@@ -82,7 +82,8 @@ def _searches(tool: ToolSpec) -> bool:
 
 
 def _asks_anybody(tool: ToolSpec) -> bool:
-    """Tell whether a tool asks somebody other than the repository, or does not say whom."""
+    """Tell whether a tool asks something other than the repository, or does not say what it
+    asks."""
     if tool_roles.is_elsewhere(tool.name):
         return True
     if "ask" not in tool_roles.name_parts(tool.name) or tool_roles.is_of_code(tool.name):

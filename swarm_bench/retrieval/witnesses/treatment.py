@@ -15,10 +15,10 @@ MCP_PREFIX = "mcp__"
 _TOOL_SEARCHES = frozenset({"toolsearch"})
 """Tools through which agents load others after their start, without `_` and in lower case."""
 _MAY_COME = frozenset({"pending", "unknown"})
-"""What agents say of a server that may be connected later, or is and they do not know."""
+"""Statuses of a server that may be connected later, or is without the agent knowing."""
 
 Purposes = Mapping[str, Purpose | None]
-"""What tools are for, by the name that agents give them; `None`, or no entry, if unknown."""
+"""Purposes of tools, by the name that agents give them; `None`, or no entry, if unknown."""
 
 
 def label_trial(
@@ -82,7 +82,7 @@ class _Observed:
         self.statuses = (
             None if statuses is None else {_normalise(n): s for n, s in statuses.items()}
         )
-        """By server, as its name stands in the names of its tools."""
+        """Statuses by server, with its name as it stands in the names of its tools."""
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class _Observed:
 
     @cached_property
     def calls(self) -> Mapping[str, int]:
-        """By tool of the mode."""
+        """Return the number of calls by tool of the mode."""
         calls = self._outcome.tool_calls or {}
         return {tool: number for tool, number in calls.items() if self._is_of_mode(tool)}
 
@@ -139,7 +139,8 @@ class _Observed:
 
     @property
     def retrieval_calls(self) -> int | None:
-        """Answered calls that searched or read; `None` when nobody knows what the tools are for."""
+        """Return the number of answered calls that searched or read; `None` when the purposes of
+        the tools are unknown."""
         if self._purposes is None:
             return None
         open_or_other = (*self.unclassified_tools, *self.non_retrieval_tools)

@@ -51,7 +51,7 @@ FAILURES = (
     anyio.EndOfStream,
 )
 _OLDER = "; /sse is mostly of the older transport: give the url of its streamable HTTP, often /mcp"
-"""What helps where HTTP with SSE is named, which is not supported."""
+"""Advice where HTTP with SSE is named, which is not supported."""
 _LONGEST_REASON = 300
 """Characters of what a server says of its own trouble."""
 _MOST_PAGES = 1000
@@ -122,7 +122,8 @@ def is_closed(error: BaseException) -> bool:
 
 
 class ServerFailed(Exception):
-    """Why a server did not connect or answer: a clause, of which whoever asked makes a sentence."""
+    """A server did not connect or answer: the reason is a clause, of which the caller makes a
+    sentence."""
 
 
 class CallRefused(ServerFailed):
@@ -136,8 +137,8 @@ class SessionEnded(CallRefused):
 
 
 class TurnedAway(CallRefused):
-    """Why a server over HTTP answers nobody at present, or not us: it lacks a key, money or time,
-    or is broken. That is no answer to the call."""
+    """A server over HTTP answers no client at present, or not us: it lacks a key, money or time, or
+    is broken. That is no answer to the call."""
 
 
 class LateAnswer(ServerFailed):
@@ -163,13 +164,13 @@ class Connection:
     title: str | None
     version: str | None
     instructions: str
-    """What it tells a model about itself; often empty."""
+    """Instructions with which the server describes itself to a model; often empty."""
     tools: tuple[ToolSpec, ...]
     """Under the names that the server gives them."""
     seconds: float
     """Time from its start until its tools were listed."""
     warning: str | None = None
-    """What is wrong with its list of tools, as a clause."""
+    """Problem with its list of tools, as a clause."""
     _client: Client = field(repr=False)
     _server: Server = field(repr=False)
 
@@ -222,9 +223,8 @@ async def open_connection(
 ) -> AsyncIterator[Connection]:
     """Connect to a server of an `mcpServers` file for the block. `env` is the whole environment of
     its process but for the variables of the configuration; `cwd` is ours by default. `secrets` are
-    in nothing that is quoted of it; `None` for whoever knows none. Raises
-    `ServerFailed` when it does not connect within `seconds`, or breaks off in the block.
-    """
+    in nothing that is quoted of it; `None` if none are known. Raises `ServerFailed` when it does
+    not connect within `seconds`, or breaks off in the block."""
     server: Server | None = None
     for logger in ("mcp", "client"):  # the SDK's; it logs what servers say wrong, with tracebacks
         logging.getLogger(logger).setLevel(logging.CRITICAL)

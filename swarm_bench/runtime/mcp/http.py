@@ -1,5 +1,5 @@
-"""MCP over HTTP, beneath the SDK's transport: it tells nobody the status of an answer, and leaves
-sessions that ended and servers that ask to wait to whoever uses it.
+"""MCP over HTTP, beneath the SDK's transport, which does not report the status of an answer, and
+leaves ended sessions and servers that ask to wait to its user.
 
 What is asked again: whatever a server says that it did not do (429, 503, and a session that is
 gone), or that never reached it (no connection). What may have been done, as a connection that broke
@@ -38,7 +38,7 @@ _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NOT_DONE, _UNKNOWN = (425, 429, 503, 529), (408, 502, 504, *range(520, 531))
 _TURNED_AWAY = (401, 402, 403, 407, 408, 425, 429)
-"""States that are of whoever asks, as are all from 500 on, and of no call."""
+"""Statuses that concern the caller, as do all from 500 on, and not the call."""
 _MOST_TRIES = 6
 _FIRST_PAUSE = 0.5
 """Seconds before a request is sent again, where the server names none; they double."""
@@ -59,9 +59,9 @@ ENDED_SESSION = re.compile(
     r"before initiali[sz]ation|expect(?:ed|s|ing)? (?:an? )?initiali[sz]e request",
     re.IGNORECASE,
 )
-"""How servers say that a session is gone, in the words of several SDKs."""
+"""Messages of servers about a session that is gone, in the words of several SDKs."""
 _SESSION = re.compile(r"session|initiali[sz]", re.IGNORECASE)
-"""What is enough of them beside a status that servers have for it."""
+"""Words that are enough beside a status that servers have for a session that is gone."""
 
 
 class HttpServer(httpx2.AsyncClient):
@@ -81,9 +81,9 @@ class HttpServer(httpx2.AsyncClient):
             trust_env=urlsplit(url).hostname not in _LOOPBACK,  # no proxy can reach those
         )
         self._refusal: str | None = None
-        """Why the last request was refused."""
+        """Reason why the last request was refused."""
         self.turns_away = False
-        """Whether that is of whoever asks, or of all that it does, and not of the call."""
+        """Whether that concerns the caller, or all that it does, and not the call."""
         self.waiting_seconds = 0.0
         """Seconds since a call began that were not the server's: until it may be asked again, and
         for another session."""

@@ -12,13 +12,13 @@ from swarm_bench.runtime.mcp.results import KNOWN_BLOCKS, mention
 from swarm_bench.runtime.sink import clean_text
 
 _PASSED_OVER = frozenset({"notifications/message", "notifications/progress"})
-"""Notifications that nobody here waits for; a server may send very many of them."""
+"""Notifications that are not needed here; a server may send very many of them."""
 _DECODER = json.JSONDecoder(strict=False)
 _TERMINAL = re.compile(
     r"(?:\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-Z\\^-~])|"
     r"[\s\ufeff])+"
 )
-"""What is for a terminal, or for nobody, before a message."""
+"""Text for a terminal, or for no reader at all, before a message."""
 _BEGIN = re.compile(r'\A\{|[\[{]\s*(?:\{\s*)?"(?:jsonrpc|id|method|params|result|error)"\s*:')
 _SURROGATE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]|\\u(?![dD][89a-fA-F]))"
@@ -33,12 +33,12 @@ _PART = re.compile(
 _BARE_ANSWER = re.compile(
     rb'\{\s*"(?:id"\s*:\s*"?\d{1,9}"?\s*,\s*"(?:result|error)|result|error)"\s*:'
 )
-"""How an answer begins that does not say that it is one."""
+"""Beginning of an answer that does not say that it is one."""
 _OF_TOOLS = frozenset({"content", "structuredContent"})
 """Keys of what a tool gave back."""
 _FRAME = re.compile(rb"\s*Content-Length:\s*\d", re.IGNORECASE)
 _LONGEST_LINE = 1000
-"""Bytes that are quoted by whoever knows no secrets: what cuts a line could cut one."""
+"""Bytes that are quoted if no secrets are known: what cuts a line could cut one."""
 _LONGEST_KEPT = 64 * 1024
 _LONGEST_QUOTE = 300
 
@@ -84,7 +84,7 @@ def _add(messages: list[JSONRPCMessage], item: object, *, first: bool) -> str | 
 
 
 def is_passed_over(message: JSONRPCMessage) -> bool:
-    """Tell whether it is a notification that nobody waits for."""
+    """Tell whether it is a notification that is not needed."""
     return isinstance(message, JSONRPCNotification) and message.method in _PASSED_OVER
 
 
@@ -127,9 +127,9 @@ class StrayOutput:
 
     def __init__(self, secrets: Collection[str] | None) -> None:
         self._secrets = secrets
-        """`None` for whoever knows none."""
+        """Secrets to remove; `None` if none are known."""
         self._printed: bytes | None = None
-        """What is quoted."""
+        """Text that is quoted."""
         self._problem = ""
         self.forget()
 

@@ -21,7 +21,7 @@ _MOST_BEGINNINGS = 100
 """Lines that begin as JSON and are none, after which a text is taken for none."""
 _MOST_VALUES = 1000
 _MENTION = re.compile(r"\s*(?:\[(?:Image|Audio|Embedded Resource): [\w.+/-]+(?: type)?\]\s*)+")
-"""What agent programs print instead of what is no text."""
+"""Text that agent programs print instead of content that is no text."""
 _DECODER = json.JSONDecoder(strict=False)
 
 

@@ -50,7 +50,7 @@ class StdioServer:
     env: Mapping[str, str]
     cwd: Path | None
     errors: TextIO
-    """Where its standard error goes."""
+    """File for its standard error."""
     secrets: Collection[str] | None = None
     """Secrets to remove from what is quoted; `None` if none are known."""
     returncode: int | None = None
@@ -61,7 +61,7 @@ class StdioServer:
     _pending: set[str] = field(default_factory=set, init=False)
     """Requests that have no answer yet, by their ids."""
     _doubted: set[str] = field(default_factory=set, init=False)
-    """Those whose answer seems to be lost."""
+    """Requests whose answer seems to be lost."""
     _lines: BufferedByteReceiveStream | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ class StdioServer:
             await replies.send(SessionMessage(message))
 
     async def _watch(self, replies: _Replies, group: TaskGroup) -> None:
-        """Look for answers on a line that does not end: whoever asked would wait in vain."""
+        """Look for answers on a line that does not end: the caller would wait in vain."""
         earlier = b""
         while True:
             await anyio.sleep(LOST_SECONDS)

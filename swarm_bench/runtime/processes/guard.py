@@ -42,7 +42,7 @@ def run_guard(mark: str) -> Iterator[None]:
 
 
 def main(mark: str) -> None:
-    """Wait for the end of whoever started this, and clean up after them."""
+    """Wait for the end of the process that started this, and clean up after it."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     if os.read(0, 1) == _DONE:

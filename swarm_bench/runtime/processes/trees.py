@@ -1,4 +1,4 @@
-"""Which tree a process belongs to, and the end of trees.
+"""Process trees: the tree that a process belongs to, and the end of trees.
 
 The kernel hands us every orphan among our descendants (we are their subreaper), so nothing leaves
 the line that begins with us. A process is of a tree by descent, by session or by the tag in its
@@ -162,7 +162,7 @@ class _Scan:
         return {tree for tree in self._running if tree.started <= stat.started}
 
     def reap(self, stat: Stat) -> None:
-        """Put an orphan away that has ended; never what somebody else waits for."""
+        """Reap an orphan that has ended; never a process that other code waits for."""
         adopted = stat.parent == self._me and stat.session != self._session
         if adopted and all(tree.root is not None for tree in self.suspects(stat)):
             with suppress(ChildProcessError):
@@ -239,7 +239,7 @@ _SHARED_SCAN: RunVar[_SharedScan] = RunVar("looks at the processes")
 
 async def end_strays(tree: Tree, grace: float) -> None:
     """Kill what belongs to a tree until nothing of it remains, for at most `grace` seconds. Its
-    root is for whoever waits for it."""
+    root is left to the code that waits for it."""
     scans = _SHARED_SCAN.get(None)
     if scans is None:
         _SHARED_SCAN.set(scans := _SharedScan())

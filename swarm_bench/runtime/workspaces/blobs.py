@@ -15,7 +15,7 @@ class Blob(NamedTuple):
 
     hash: str
     path: str
-    """Where the first of them lies below the root."""
+    """Path of the first such file below the root."""
     size: int
     """Bytes."""
 

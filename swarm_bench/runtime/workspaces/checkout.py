@@ -15,7 +15,7 @@ from swarm_bench.runtime.workspaces.stores import is_store
 
 _ADVICE = "give a repository, or a folder inside one, with --repo PATH"
 FETCHING = "'git fetch --refetch --no-filter' there brings the rest"
-"""What helps. Without the last word git asks for as little as before."""
+"""Advice for the user. Without the last word git asks for as little as before."""
 _SETTINGS = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 
 

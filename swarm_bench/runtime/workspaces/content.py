@@ -1,4 +1,4 @@
-"""Which files of the user's repository are copied, and what is reported of the others."""
+"""Files of the user's repository that are copied, and what is reported of the others."""
 
 import hashlib
 import os
@@ -45,13 +45,13 @@ _OMITTED = {
 """How the files that are not copied are named, and how to copy them anyway."""
 FOLDER_FILES = 100_000
 FOLDER_BYTES = 2_000_000_000
-"""Limit of a folder that is not a checkout: whoever does not name a larger one hardly means to have
-it copied. The kernel of Linux has 90,000 files and 1.5 GB."""
+"""Limit of a folder that is not a checkout: a user who does not name a larger one hardly means to
+have it copied. The kernel of Linux has 90,000 files and 1.5 GB."""
 ENVIRONMENTS = (".env", ".env.local")
 """Omitted even if they are committed, when uncommitted changes are copied: keys are
 written into them afterwards."""
 FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store")
-"""All that lies in them."""
+"""Folders of which all files are keys."""
 FILES = (
     *(".env", ".env.*", ".envrc", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*", "*_rsa"),
     *("*_ed25519", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks"),
@@ -316,7 +316,7 @@ async def _list_files(repo: Path, *kinds: str) -> list[bytes]:
 
 
 def _describe_nested(listing: Sequence[bytes]) -> Omissions:
-    """Describe the repositories within a checkout: git lists no file of theirs."""
+    """Describe the repositories within a checkout: git lists none of their files."""
     return describe_omission(
         [name for name in listing if name.endswith(b"/")], "checkout of its own"
     )

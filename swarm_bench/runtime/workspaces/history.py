@@ -29,9 +29,9 @@ class FileChange:
     """What a commit did to one file."""
 
     path: str
-    """Where it is in the parent; a new one: in the commit."""
+    """Path in the parent; for a new file in the commit."""
     target: str
-    """Where it is in the commit; one that was removed: in the parent."""
+    """Path in the commit; for a file that was removed in the parent."""
     old_hash: str | None
     """Git's hash of its content in the parent; `None` for one that is new."""
     after: str | None
@@ -44,12 +44,12 @@ class Commit:
 
     hash: str
     parents: tuple[str, ...]
-    """Empty also where a shallow history ends."""
+    """Hashes of the parents; empty also where a shallow history ends."""
     written_on: date | None
-    """When its author wrote it, or it was committed: the later of both, in UTC; `None` where no
-    calendar has such a day."""
+    """Date when its author wrote it, or it was committed: the later of both, in UTC; `None` where
+    no calendar has such a day."""
     message: str
-    """Its beginning, where it is very long."""
+    """Message of the commit; its beginning, where it is very long."""
     changes: tuple[FileChange, ...]
     """Changes of files; empty for a merge."""
 
@@ -96,7 +96,7 @@ def _commit(head: str, changes: list[FileChange]) -> Commit:
 
 
 def _day(seconds: str) -> date | None:
-    """Return the day of a time since 1970; anybody can write any text there."""
+    """Return the day of a time since 1970; any text may be written there."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC).date()
     except (ValueError, OverflowError, OSError):

@@ -18,7 +18,7 @@ INSTRUCTIONS = (
 HOOKS = ".git/hooks"
 """Programs that git runs."""
 IGNORED = (".git/index", ".git/objects")
-"""What git itself changes when somebody looks."""
+"""Files that git itself changes when it is only asked to read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +44,7 @@ class Changes:
     changed: tuple[str, ...]
     removed: tuple[str, ...]
     bytes: int
-    """How many more there are in what appeared or grew."""
+    """Bytes that were added by what appeared or grew."""
     new_folders: frozenset[str]
 
     def list_unexpected(self, expected: Iterable[str]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ class PackedSnapshot:
     """A snapshot as plain data."""
 
     snapshot: Snapshot
-    """Without its path."""
+    """Snapshot without its path."""
     archive: bytes
     """Its repository, as a tar file."""
 

@@ -1,4 +1,4 @@
-"""Where version control keeps history: told by what a folder or a file is, whatever its name."""
+"""History of version control: recognized by what a folder or a file is, whatever its name."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _NAMES = frozenset((".git", ".hg", ".sl", ".jj", ".svn", ".bzr", "_darcs", ".pijul"))
-"""Also where what the signs below ask for is not there."""
+"""Names of folders with history, also where the files that the signs below ask for are missing."""
 _SIGNS = tuple(
     frozenset(names.split())
     for names in (
@@ -24,7 +24,8 @@ _SIGNS = tuple(
         *("Root Repository Entries", "CVSROOT"),  # CVS
     )
 )
-"""What stands together in a folder that is one: of a checkout, of a server, and parts of both."""
+"""Names that stand together in a folder that is one: of a checkout, of a server, and parts of
+both."""
 _PACK = re.compile(r"pack-[0-9a-f]{40}([0-9a-f]{24})?\.(pack|idx)")
 _SHARD = re.compile(r"[0-9a-f]{2}")
 _LOOSE = re.compile(r"[0-9a-f]{38}([0-9a-f]{24})?")

@@ -44,7 +44,7 @@ BRANCH = "main"
 LONGEST_CLONING = 1800.0
 """Seconds. An agent that still runs can put a pipe in git's way after we looked."""
 PLACEMENTS = 10
-"""How often moving a clone to its path is tried before that is an error."""
+"""Tries to move a clone to its path before that is an error."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ LONGEST = 20_000
 """Characters of a text that are compared, from its beginning, by every measure of this folder:
 texts of a megabyte take minutes."""
 _SMOOTHED = 0.1
-"""Stands for a number of matches that is zero: NLTK's smoothing 1."""
+"""Number in the place of zero matches: NLTK's smoothing 1."""
 _PUNCTUATION = {ord(mark): f" {mark} " for mark in '!"#$%&()*+/:;<=>?@[\\]^_`{|}~'}
 _AFTER_NO_DIGIT = re.compile(r"([^0-9])([.,])")
 _BEFORE_NO_DIGIT = re.compile(r"([.,])([^0-9])")

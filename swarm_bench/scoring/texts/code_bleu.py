@@ -30,7 +30,7 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "typescript": TYPESCRIPT,
     }
 )
-"""By the name of the language."""
+"""Grammars by the name of the language."""
 _LANGUAGES = {grammar: language for language, grammar in GRAMMARS.items()}
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment", "html_comment"})
 _EVEN = (1 / ORDERS,) * ORDERS

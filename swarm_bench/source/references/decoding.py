@@ -16,7 +16,7 @@ _ESCAPED = re.compile(
     r"|(?P<hex>(?:\\x[0-9a-fA-F]{2})+)|\\(?:u\{(?P<point>[0-9a-fA-F]{1,5})\}|U000(?P<long>[0-9a-fA-F]{5}))"
     r"|\\(?P<plain>[^A-Za-z0-9])|\\(?P<blank>[tn])"
 )
-"""As shells, git, JSON, Markdown and literals of programs write what they would read otherwise."""
+"""Escapes of shells, git, JSON, Markdown and literals of programs."""
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-z]{2,6});")
 _SEPARATORS = re.compile(r"\\+/?")
@@ -28,7 +28,7 @@ class View:
 
     text: str
     at: Callable[[int], int]
-    """From a position in it to one in the text that was given."""
+    """Function from a position in this text to one in the original text."""
 
     def decode(self, pattern: re.Pattern[str], decode: Callable[[re.Match[str]], str]) -> "View":
         """Replace what the pattern matches."""

@@ -22,15 +22,15 @@ class Reference:
     names several symbols of a file is as many references, with one position."""
 
     mention: str
-    """As the text writes it, without lines and symbol."""
+    """Mention as the text writes it, without lines and symbol."""
     path: str | None
-    """Of the file in the repository; `None` for an invented or a foreign one."""
+    """Path of the file in the repository; `None` for an invented or a foreign file."""
     first_line: int | None = None
     last_line: int | None = None
     symbol: str | None = None
-    """As the text writes it: `Class.method`, `method`."""
+    """Symbol as the text writes it: `Class.method`, `method`."""
     position: int
-    """In the text, in characters."""
+    """Position in the text, in characters."""
 
 
 _PATHS = (*tool_results.PATHS, "uri", "filepath", "fileName", "file_name")
@@ -87,7 +87,7 @@ def _entries(entries: Mapping[str, Any], subject: str, depth: int) -> Iterator[V
 
 
 _DEPTH = 4
-"""Of texts in JSON in texts."""
+"""Most levels of texts in JSON in texts."""
 _PATIENCE = 20
 """Strings of a document that may be written otherwise than they read, before none is looked for."""
 
@@ -260,12 +260,12 @@ _TRACE = re.compile(r"\s*(?:File \"|at |Traceback )")
 _NUMBERED = re.compile(r"\s*\d{1,9}(?:\t|→| \| )")
 _BAR = re.compile(r"[\t|]")
 _CELL = re.compile(r"[\s\"'`*]*(?:\[[^\[\]]{0,400}\]\(<?)?([^\s\"'`*)>]{1,400})[\s\"'`*)>]*\Z")
-"""What is one word, maybe with marks around it or as the target of a link."""
+"""Cell with one word, maybe with marks around it or as the target of a link."""
 _OF_NAME = r"[^\s:`()\[\]{}*\"']{1,4096}"
 _HIT = re.compile(
     rf"(?:\./|/)?(?:{_OF_NAME}\.\w{{1,12}}|(?:{_OF_NAME}/)?[A-Z][a-z]{{1,20}}file):\d{{1,9}}:(?=.*\S)"
 )
-"""What a search on a command line prints before the line itself."""
+"""Text that a search on a command line prints before the line itself."""
 _MOST_CELLS = 30
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEADER = re.compile(r"(?:--- |\+\+\+ |diff --git |Binary files |rename (?:from|to) )")
@@ -284,7 +284,7 @@ _BLANKED = re.compile(r"[^\r\n]")
 class _State:
     snapshot: Snapshot
     fence: str = ""
-    """What closes the block that is open."""
+    """Fence that closes the open block."""
     is_source: bool = False
     is_first: bool = False
     """Whether the block's first line comes."""

@@ -1,4 +1,4 @@
-"""Names of files that nobody would take for one word: `app/[slug]/page.tsx`, `my module/tool.py`.
+"""Names of files that do not look like one word: `app/[slug]/page.tsx`, `my module/tool.py`.
 
 They are looked for in a text before it is cut into words, as they stand and in the ways in which
 programs write them. Each is replaced by a mark of the same length that reads as the name of a file,
@@ -18,9 +18,9 @@ _PLAIN = re.compile(r"[\w./-]{1,300}\Z", re.ASCII)
 _FIRST, _LAST = 0xF0000, 0x10FFFE
 """Characters without a meaning, of which marks are made: one for each name."""
 MARKS = f"{chr(_FIRST)}-{chr(_LAST)}"
-"""Those characters, as a class of a pattern has them."""
+"""Characters of marks, as a class of a pattern has them."""
 _AMBIGUOUS = chr(_LAST)
-"""Stands in the mark of what several files are called."""
+"""Part of the mark of what several files are called."""
 _TAIL = ".x"
 _MARK = re.compile(rf"([{MARKS}])\1*\.x")
 _MEANINGLESS = re.compile(rf"[{chr(_FIRST)}-\U0010ffff]")
@@ -115,7 +115,7 @@ class Marks:
 
     @cached_property
     def _parents(self) -> list[int]:
-        """For each name the longest one that it ends with, by their numbers; -1 for none."""
+        """Return for each name the longest one that it ends with, by their numbers; -1 for none."""
         parents: list[int] = []
         stack: list[int] = []
         for number, key in enumerate(self._keys):
@@ -231,13 +231,13 @@ def _fold(path: str) -> str:
 _FILE = re.compile(r".*\w\.[A-Za-z]\w{0,15}(?!\w)|.*\.\w{1,16}\Z|.*/", re.DOTALL)
 """The name of a file, by an extension or a folder."""
 _BRANCH = re.compile(r"(?:├|└|\|--|`--|\+--)[─-]*[ \t]*[\"'`]?\Z")
-"""What stands before a name in the drawing of a tree, where it is below the names above it."""
+"""Text before a name in the drawing of a tree, where it is below the names above it."""
 _CLOSED = re.compile(r"(?!_*[A-Za-z0-9])(?!\.+\w)(?!/)(?!\\[^\Wnrt])(?!-(?!\d{1,9}-)\w)")
-"""What may stand behind a name; in the output of a search that is `-12-`."""
+"""Text that may stand behind a name; in the output of a search that is `-12-`."""
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“"}
 _RELATIVE_START = re.compile(r"(?:\A|[^\w.)\]}/…])(?:(?:\.{1,3}|…)/)+\Z")
 _EDGES = ("", *"\"'`“”‘’«»<>()/:#\n")
-"""What stands beside a blank that is of a name."""
+"""Characters beside a blank that is part of a name."""
 _LIST_MARK = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])?\s*\Z")
 _NEAR = 300
 

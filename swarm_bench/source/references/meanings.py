@@ -28,15 +28,15 @@ _LINES = re.compile(
     r"(?::|#)L?(\d{1,9})(?::\d{1,9}|C\d{1,9})?(?:[-–—]L?(\d{1,9})(?::\d{1,9}|C\d{1,9})?)?:?\Z"
 )
 _BEHIND = re.compile(r"(\w:\d{1,9}):(?!\d).*")
-"""What stands behind a line of a file, in traces and in the output of searches."""
+"""Text behind a line of a file, in traces and in the output of searches."""
 _SYMBOL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|#)[\w$]+)*)(?:\(\))?\Z")
 CITED = re.compile(r"(\d{1,9}):(\d{1,9}):(?=\D)")
 """The lines before a path, as an editor has its agent cite source."""
 _PUNCTUATION = ".,:!?_~"
 _LIST_MARK = re.compile(r"\A(?:\d{1,3}[.)](?=[^\d\s/])|[-+])?[_~@#]*")
-"""What may stand before a path without a blank: the mark of a list, and others."""
+"""Text that may stand before a path without a blank: the mark of a list, and others."""
 _ESCAPE = re.compile(r"\\([^\w\s\\]|_)")
-"""As Markdown has a character that it would read otherwise, and JSON a slash."""
+"""Escape of a character that Markdown would read otherwise, or of a slash in JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ class Meaning:
     """The path as it is written."""
     spelling: Spelling
     path: str | None
-    """In the repository."""
+    """Path in the repository."""
 
 
 def can_be_file(word: str, *, is_alone: bool) -> bool:

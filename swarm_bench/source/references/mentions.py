@@ -10,7 +10,7 @@ from swarm_bench.source.references.meanings import Spelling, can_be_file, meanin
 from swarm_bench.source.references.snapshot import Snapshot
 
 STOPS = r"\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」【】†"
-"""What no name has but one that is marked, as a class of a pattern has it."""
+"""Characters that only a marked name can have, as a class of a pattern has them."""
 _TOKEN = re.compile(
     r"(?P<url>\b(?!file:)[a-z][a-z+.-]{1,15}://(?:/?\([\w-]{1,40}\)(?=/))?[^\s<>\"'`)\]}|]{1,2000})"
     r"|(?P<double>``(?:[^`\n]|`(?!`)){1,400}``)"
@@ -29,14 +29,14 @@ _FORGE = re.compile(
     r"(?:/(?:blob|tree|raw|src|edit|blame|browse)/|/\+/|//raw\.[^/]+/[^/]+/[^/]+/)"
     r"(?:branch/|commit/|tag/|refs/heads/|refs/tags/)?(.+)\Z"
 )
-"""What stands before the revision and the path in an address of a forge."""
+"""Text before the revision and the path in an address of a forge."""
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+/", re.ASCII)
 _MOST_OF_REVISION = 5
 """Segments that the name of a branch may have."""
 _AUTHORITY = re.compile(
     r"\A[a-z+.-]+://?(?:/[^?]{1,500}/(?:contents|\.)(?=/)|/?(?:repo|files?|contents|workspace|project))?/"
 )
-"""What stands before the path in an address of a server of its own, or of a bundler."""
+"""Text before the path in an address of a server of its own, or of a bundler."""
 _QUERY_PATH = re.compile(r"[?&](?:path|file|file_path|uri)=([^&#]+)")
 _LINE = re.compile(r"\?(?:[^#]*&)?(?:start_?)?line=(\d{1,9})(?![^&#]).*|[?][^#]*", re.IGNORECASE)
 _FRAGMENT = re.compile(r"#(?!L?\d).*")
@@ -53,7 +53,7 @@ _NAME = re.compile(r"`?([A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*)(?:\(\)
 _NEAR = 60
 """Characters around a mention in which its lines may stand."""
 MAX_MENTIONS = 5000
-"""In one text."""
+"""Most mentions in one text."""
 _MAX_WORD = 400
 
 

@@ -1,4 +1,4 @@
-"""Which file of a repository a text means by a path, by the end of one, or by a bare name."""
+"""File of a repository that a text means by a path, by the end of one, or by a bare name."""
 
 import re
 from bisect import bisect_left
@@ -21,7 +21,7 @@ class Snapshot:
 
     @property
     def marks(self) -> Marks:
-        """Those for its names that are no words."""
+        """Return the marks for its names that are no words."""
         return marks_of(self._files)
 
     def mark(self, text: str, *, repeated: bool = False) -> str:

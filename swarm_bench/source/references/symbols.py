@@ -31,7 +31,7 @@ _BEFORE_FILE = re.compile(
     rf"[*_\s]{{0,4}}(?:\([\w ]{{1,20}}\)|{_KIND})?[\s*,]{{0,4}}"
     rf"(?:[(\[](?:in|at|from)?|—|–|-|:|@|\||→|->|{_IN}|)[\s*`(\[]{{0,6}}\Z"
 )
-"""What may stand between a name and the file that it stands in."""
+"""Text that may stand between a name and the file that it stands in."""
 _BEHIND_FILE = re.compile(
     r"(?:[`*_]{0,4},|[`*_\s)\]]{0,4}(?:—|–|-|:|\(|\||→|->|['’]s|"
     r"(?:has|defines?|contains|implements|declares|exports|provides|with)(?: \w{1,12}){0,2}|))"

@@ -54,7 +54,7 @@ class AgentProcess:
     """`None` when no process ran."""
     launch: Launch | None = None
     result: ProcessResult | None = None
-    """`None` when nobody saw it end."""
+    """Result of the process; `None` when its end was not observed."""
 
 
 def make_agent_process(kit: Kit, trial: SwarmTrial) -> AgentProcess:
@@ -204,7 +204,7 @@ class ProgramRun:
     make_exit: Callable[[int | None, StopReason | None], AgentExit]
     """Makes what is read of the exit code, and of why it was stopped."""
     reader_limiter: anyio.CapacityLimiter
-    """How many threads read at a time: the loop must go on."""
+    """Number of threads that read at a time: the loop must not be blocked."""
     show: Callable[[Activity], None] = lambda activity: None
 
     async def run_to_end(self, timeout: float) -> ProcessResult:
@@ -256,7 +256,7 @@ def write_servers(config: Path, servers: dict[str, Any]) -> None:
 
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of all files that an agent wrote for its adapter; the rest is cut off."""
+"""Most bytes of all files that an agent wrote for its adapter; the rest is cut off."""
 MOST_FILES = 100
 
 

@@ -1,4 +1,4 @@
-"""What crosses between whoever runs a swarm and whoever stores it: plain data."""
+"""Plain data that crosses between the runner of a swarm and its store."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ class SwarmJob:
 
     swarm: Swarm
     attempts: Mapping[str, int]
-    """How often each trial was tried before, by its id."""
+    """Number of earlier attempts at each trial, by its id."""
     overhead: Overhead | None = None
-    """What is known of its mode, when the empty prompt is due."""
+    """Overhead of its mode as far as it is known, when the empty prompt is due."""
     budget: Budget | None = None
     """`None` when the session has no limit of its cost."""
 
@@ -29,15 +29,15 @@ class ProcessEnd:
     """How the process of an agent ended."""
 
     returncode: int | None = None
-    """`None` when nobody saw it end."""
+    """Return code of the process; `None` when its end was not observed."""
     stopped: StopReason | None = None
     turn_limit: int | None = None
-    """Set when we counted the turns and kept the budget."""
+    """Limit of turns, where we counted the turns and kept the budget."""
 
     @property
     def exit_code(self) -> int | None:
-        """With which it ended by itself, or by a limit; that of a program which had answered says
-        nothing of it."""
+        """Return the code with which the program ended by itself, or by a limit; `None` for a
+        program that had already answered, whose code says nothing of its end."""
         return None if self.stopped == "answered" else self.returncode
 
 
@@ -55,12 +55,12 @@ class Execution:
     workspace: str
     """Path of the workspace as the agent saw it: its answer may name files by it."""
     program_version: str | None
-    """As the program said it when it was asked, before the session."""
+    """Version that the program reported when it was asked, before the session."""
     rehearsed: Rehearsed = Rehearsed()
     outside: tuple[str, ...] = ()
-    """What else than its servers the agent reached, as sentences."""
+    """Sentences on what the agent reached apart from its servers."""
     answers: tuple[str, ...] = ()
-    """Where it may have read the answer, as sentences."""
+    """Places where the agent may have read the answer, as sentences."""
     replayed: str | None = None
     """Id of the session whose recording was played."""
     process: ProcessEnd | None = None
@@ -74,12 +74,12 @@ class SwarmResult:
     """What happened around the agents of a swarm; the last of its deliveries."""
 
     record: SwarmRecord
-    """Before the counters were held against the transcripts."""
+    """Record of the swarm before its counters were compared with the transcripts."""
     overhead: Overhead | None = None
-    """What the empty prompt of its mode took, when it was asked."""
+    """Overhead of its mode by the empty prompt, when it was asked."""
 
 
 Delivery = Execution | SwarmResult
 SwarmExecutor = Executor[SwarmJob, Delivery]
 Deliver = Callable[[Delivery], Awaitable[None]]
-"""Whoever delivers waits until it is stored. Raises `StoreError`."""
+"""Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""

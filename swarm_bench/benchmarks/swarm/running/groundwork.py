@@ -74,7 +74,8 @@ class SwarmState:
 
 
 class WorkspacePreparation:
-    """Of one swarm, whose story it adds to. Modes without a tool have none."""
+    """Preparation of one swarm's workspaces, added to the state of the swarm. Modes without a tool
+    need none."""
 
     def __init__(self, kit: Kit, swarm: Swarm, tool: OpenedMode, state: SwarmState) -> None:
         self._kit = kit
@@ -85,7 +86,7 @@ class WorkspacePreparation:
         self._changes: Changes | None = None
         self._instructions: Inventory | None = None
         self.seconds: float | None = None
-        """What the preparation took; of a copied one, when it was made."""
+        """Seconds that the preparation took; for a copied one, those of the original."""
 
     @property
     def has_preparation(self) -> bool:
@@ -169,8 +170,8 @@ class WorkspacePreparation:
 
 NOTHING_TO_DO = Task(id="overhead", title="nothing to do", prompt="Reply with the single word OK.")
 REQUEST_SECONDS = 30.0
-"""For one short request, beside the start of the slowest server; an agent that hangs must not hold
-up the session for the time of a task."""
+"""Seconds for one short request, beside the start of the slowest server; an agent that hangs must
+not hold up the session for the time of a task."""
 
 
 async def measure_empty_prompt(
@@ -223,7 +224,7 @@ async def _execute(
 
 
 def _make_quiet_kit(kit: Kit, folder: Path, longest: float) -> Kit:
-    """Return the kit for an agent of which nothing is kept, and of which nobody hears."""
+    """Return the kit for an agent of which nothing is kept or reported."""
     limits = kit.experiment.limits.model_copy(update={"max_turns": 1, "timeout": longest})
     experiment = kit.experiment.model_copy(
         # The form of an answer is part of the task, and the same in every mode.

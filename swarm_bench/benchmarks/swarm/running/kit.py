@@ -38,20 +38,20 @@ class Kit:
     """What `--agent` was given: another interpreter finds the agent by it."""
     snapshot: Snapshot
     artefacts: Artefacts
-    """Where the files of the agents go."""
+    """Paths for the files of the agents."""
     tools: Tools
-    """What the modes are started with."""
+    """Tools that the modes are started with."""
     emit: Emit
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
-    """Those of all modes, by the name that mode files have for them."""
+    """Probes of all modes, by the name that mode files have for them."""
     keep_workspaces: bool = False
     rehearsal: Rehearsal | None = None
     """The server that answers in the place of a model."""
     record: bool = False
     """Whether what the agents leave is kept, to be played again."""
     answers: Mapping[str, str] = field(default_factory=dict)
-    """What at an absolute path may tell the answers: the original repository, the results, the
-    task file."""
+    """Descriptions by absolute path of what may reveal the answers: the original repository, the
+    results, the task file."""
     commits: Mapping[str, PackedSnapshot] = field(default_factory=dict)
     """Copies of the commits that tasks are asked on, where the repository is out of reach."""
     reader_limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
@@ -69,7 +69,8 @@ class Kit:
 
     @cached_property
     def workspace(self) -> Path:
-        """The same for every swarm, so that prompts are equal to the byte."""
+        """Return the path of the workspace, which is the same for every swarm, so that prompts are
+        equal to the byte."""
         name = Path(self.experiment.repository.path).name
         return self.work / "repo" / (name or "repository")
 
@@ -80,7 +81,7 @@ class Kit:
 
     @cached_property
     def reachable(self) -> AnswerLocations:
-        """Where an agent may read answers by its user's rights."""
+        """Return the places where an agent may read answers by its user's rights."""
         of_path = self.tools.user_environment.get("PATH", "").split(os.pathsep)
         session_paths = {self.work: None, self.work / KEPT_FOLDER: "a workspace that was kept"}
         session = self.work / SNAPSHOT
@@ -119,13 +120,13 @@ class SwarmContext:
     """Handed to each of them."""
 
     site: Site
-    """Where the tool of their mode is, and they themselves."""
+    """Site of the mode's tool, and of the agents themselves."""
     monitor: TreeMonitor
     attempts: Mapping[str, int]
-    """How often each trial was tried before."""
+    """Number of earlier attempts at each trial."""
     prepared_files: tuple[str, ...] = ()
     """Paths in the workspace that the preparation of the mode's tool left there."""
     reach: ForeignTools = ForeignTools()
-    """What other modes give."""
+    """Tools of other modes."""
     answers: AnswerLocations = AnswerLocations()
-    """Where answers lie."""
+    """Locations of answers."""

@@ -26,7 +26,7 @@ from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, open_snapshot, pack_snapshot
 
 OUT = "out"
-"""Where the files of agents go, below the folder of whoever runs them."""
+"""Folder for the files of agents, below that of the process that runs them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class _PackedAgent:
     spec: str
     """What `--agent` was given."""
     file_name: str | None
-    """Of a YAML file, or of the module of a class."""
+    """Name of a YAML file, or of the module of a class."""
     content: bytes
 
 

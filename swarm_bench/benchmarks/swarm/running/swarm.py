@@ -68,7 +68,7 @@ class _Swarm:
             attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
         )
         self._loss: str | None = None
-        """What of their surroundings the agents have lost, as a sentence."""
+        """Sentence on what the agents have lost of their surroundings."""
         self._started_numbers = set[int]()
         """Numbers of the agents that were started."""
         self._delivered = set[int]()
@@ -78,7 +78,7 @@ class _Swarm:
         """Whether no other agent is to start: the provider refused one, or it could cost too much.
         """
         self._measured = False
-        """Whether its agents came to their end; what follows can spoil nothing of theirs."""
+        """Whether its agents came to their end; what follows cannot spoil their results."""
         self._overhead: Overhead | None = None
         self._tool = OpenedMode(
             kit.tools,

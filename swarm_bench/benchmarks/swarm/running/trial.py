@@ -41,7 +41,7 @@ class _TrialState:
     agent: AgentProcess
     rehearsed: Rehearsed = field(default_factory=Rehearsed)
     defect: str | None = None
-    """Why the rehearsal server could not answer it."""
+    """Reason why the rehearsal server could not answer it."""
     outside: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Which files of a repository are indexed.
+"""Choice of the files of a repository that are indexed.
 
 A git checkout is listed by git itself, a plain folder by a walk that honours `.gitignore`
 files. Symbolic links are never followed: they may leave the tree.

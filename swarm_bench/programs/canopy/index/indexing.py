@@ -35,7 +35,7 @@ class Changes:
     """Their numbers in the index."""
     indexed_files: dict[str, IndexedFile]
     seconds: float
-    """How long looking took."""
+    """Seconds that looking took."""
 
     def __bool__(self) -> bool:
         return bool(self.modified or self.removed)

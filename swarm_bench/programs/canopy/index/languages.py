@@ -136,7 +136,7 @@ SYNTAXES = {
     },
     **dict.fromkeys(("md", "markdown"), MARKDOWN),
 }
-"""By file ending."""
+"""Syntaxes by file ending."""
 
 
 @dataclass(frozen=True, slots=True)

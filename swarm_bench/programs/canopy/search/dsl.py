@@ -37,7 +37,7 @@ _SIGNATURES = {
     "intersect": "q*",
     "limit": "nq",
 }
-"""What each word takes: s a text, n a number, q an expression, * one or more of the last."""
+"""Arguments of each word: s a text, n a number, q an expression, * one or more of the last."""
 
 _TOKENS = re.compile(
     r"""\s*(?: (?P<open>\() | (?P<close>\)) | "(?P<text>(?:[^"\\]|\\.)*)"

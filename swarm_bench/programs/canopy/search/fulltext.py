@@ -1,4 +1,4 @@
-"""Turns what somebody typed into a full-text query that cannot fail.
+"""Full-text queries that cannot fail, made of what a user typed.
 
 Words must all occur in a node. What is glued together without a space (`foo.bar`, `job-queue`)
 must occur side by side. `OR` between words separates alternatives; a trailing `*` means any ending.

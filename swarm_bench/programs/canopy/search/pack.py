@@ -29,7 +29,7 @@ class Evidence:
 
     @property
     def confidence(self) -> float:
-        """From 0 to 1."""
+        """Return the confidence, from 0 to 1."""
         if not self.scores:
             return 0.0
         top = self.scores[:3]

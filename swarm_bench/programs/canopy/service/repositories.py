@@ -33,7 +33,7 @@ WRITTEN = (
     *(".canopy", ".canopy/.gitignore", ".canopy/index.lock"),
     *(f"{file}{end}" for file in _DATABASES for end in ("", "-wal", "-shm", "-journal")),
 )
-"""What a service writes in a repository."""
+"""Paths that a service writes in a repository."""
 _log = logging.getLogger(__name__)
 
 

@@ -48,7 +48,7 @@ from swarm_bench.retrieval.canopy.backends import embedded_label
 
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 _MAPPED = "::ffff:"
-"""Begins an IPv4 address on a socket of both kinds."""
+"""Beginning of an IPv4 address on a socket of both kinds."""
 _NO_PAGE = ("none", "same-origin")
 """Values of `Sec-Fetch-Site`: the user typed the address, or follows a link of this service."""
 STOP_SECONDS = 2
@@ -57,7 +57,7 @@ OPEN_ROUTES = ("/status", "/metrics")
 BodyType = TypeVar("BodyType", bound=BaseModel)
 Endpoint = Callable[[Request], Awaitable[Response]]
 ARRIVAL_SECONDS = 20.0
-"""From the beginning of a request, or of a connection without one, to its last byte."""
+"""Seconds from the beginning of a request, or of a connection without one, to its last byte."""
 
 
 class Gate:

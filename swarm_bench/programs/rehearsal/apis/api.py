@@ -14,7 +14,7 @@ class AgentRequest:
     """One request of an agent program, whatever API it came through."""
 
     model: str
-    """As the program asked for it; the reply names the same."""
+    """Name of the model, as the program asked for it; the reply repeats it."""
     stream: bool
     messages: tuple[Message, ...]
     """The conversation with the names and arguments of tools as the program has them. Tool results
@@ -27,7 +27,7 @@ class AgentRequest:
     schema: Mapping[str, Any] | None = None
     """JSON schema that the answer must keep, when the program asks for one."""
     echo: Mapping[str, Any] = field(default_factory=dict)
-    """What the API must know of the request to word its reply. The server reads one thing of it:
+    """Parts of the request that the API needs to word its reply. The server reads one of them:
     `media_type`, where the answer to a request for a stream has another than such answers have."""
 
 
@@ -38,11 +38,11 @@ class Reply:
     id: str
     model: str
     message: Message
-    """With the names and arguments of tools as the program has them."""
+    """Message with the names and arguments of tools as the program has them."""
     usage: Usage
     stop: Stop
     echo: Mapping[str, Any] = field(default_factory=dict)
-    """That of the request."""
+    """Echo of the request (`AgentRequest.echo`)."""
 
 
 class Api(Protocol):

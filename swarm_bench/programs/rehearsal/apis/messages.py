@@ -101,7 +101,7 @@ class Request(BaseModel):
     stream: bool | None = None
     output_config: OutputConfig | None = None
     output_format: Format | None = None
-    """What `output_config` replaces."""
+    """Older key that `output_config` replaces."""
 
     @property
     def schema_of_answer(self) -> dict[str, Any] | None:

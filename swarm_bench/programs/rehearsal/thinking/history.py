@@ -31,11 +31,11 @@ class Memory:
     """The memory of one trial between requests."""
 
     calls: dict[str, ToolCall] = field(default_factory=dict)
-    """What `rules` wished for, in scout's terms, by the id under which the program was asked."""
+    """Calls that `rules` wanted, in scout's terms, by the id under which the program was asked."""
     turns: Counter[str] = field(default_factory=Counter)
     """Turns in which the program was asked for calls, by task."""
     is_lost: bool = False
-    """Whether results came back under ids that nobody gave out."""
+    """Whether results came back under ids that were never given out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,11 @@ class ProgramStep:
     """A call of ours, and what the program made of it."""
 
     scout_call: ToolCall
-    """In scout's terms."""
+    """Call in scout's terms."""
     tool: str
-    """As the program calls the tool that was used."""
+    """Name by which the program calls the tool that was used."""
     result: ToolResult
-    """In scout's terms; an error when the tool could not do it."""
+    """Result in scout's terms; an error when the tool could not do it."""
 
     @property
     def turn(self) -> str:
@@ -72,8 +72,8 @@ def turn_of(id: str) -> str:
 
 
 def count_turns(messages: Sequence[Message]) -> int:
-    """Count the turns of a conversation in which the assistant called tools, whoever made up the
-    ids."""
+    """Count the turns of a conversation in which the assistant called tools, whatever the origin of
+    the ids."""
     return len(
         {
             turn_of(call.id) if _OWN_ID.fullmatch(call.id) else f"message {at}"

@@ -17,7 +17,7 @@ from swarm_bench.text import tool_results, tool_roles
 from swarm_bench.text.terms import Term
 
 NAME = "mcp search"
-"""Of such a call in scout's terms; no tool of a program has a blank in its name."""
+"""Name of such a call in scout's terms; no tool of a program has a blank in its name."""
 
 _TOOL_NAME = re.compile(r"\bmcp__\w{1,64}__\w{1,64}")
 _DOING = "Search the code for words of the task"

@@ -16,9 +16,9 @@ from swarm_bench.programs.rules.model import OWN_TOOLS, Rules
 from swarm_bench.text.terms import task_of, terms_of
 
 SHORT = "Rehearsal"
-"""What a request that is not about the task is answered with: for a title, a topic, a memory."""
+"""Answer to a request that is not about the task: for a title, a topic, a memory."""
 _TASK_LETTERS = 100_000
-"""What of a task the rules look at: they go through its words one by one."""
+"""Characters of a task that the rules look at: they go through its words one by one."""
 
 _Wish = tuple[ProgramCall, ToolCall]
 """A call in the program's terms, and in scout's."""

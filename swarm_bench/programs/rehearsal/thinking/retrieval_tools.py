@@ -29,7 +29,7 @@ class Route:
     """The way to a tool of an MCP server."""
 
     name: str
-    """As the program calls it."""
+    """Name by which the program calls the tool."""
     door: str | None = None
     """The tool that calls hidden tools, if this one is hidden."""
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 WORD = "rehearsal"
-"""What stands where a schema wants text."""
+"""Word that is put where a schema wants text."""
 _MAX_DEPTH = 12
 _MAX_NODES = 1000
 """Values in one answer. A schema of a few lines can ask for more than there is memory."""
