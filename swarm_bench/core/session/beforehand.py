@@ -13,12 +13,8 @@ from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.stored import Stored
 
-VERDICT_SETTINGS = ("primary", "margin", "quality", "quality_margin")
-"""Settings that decide how a verdict is reached."""
 REANALYSED: Literal["report"] = "report"
 """Source of a setting that `report` was given: it stands in no file."""
-
-
 VERDICT_VERSION = 2
 """Version of the rules by which verdicts are reached; since 2 tasks that share something count as
 one group, and losses that differ between modes end a verdict."""
@@ -50,14 +46,21 @@ class Sealed(Stored):
         return self.model_copy(update={"sha256": self.digest})
 
 
-class Beforehand(Sealed):
-    """What was named before the first trial."""
-
+class _VerdictSettings(Sealed):
     primary: str
     margin: float
     quality: str | None
     """`None`: by what the answers have."""
     quality_margin: float
+
+
+VERDICT_SETTINGS = tuple(_VerdictSettings.__annotations__)
+"""Settings that decide how a verdict is reached."""
+
+
+class Beforehand(_VerdictSettings):
+    """What was named before the first trial."""
+
     modes: tuple[str, ...]
     tasks: tuple[str, ...]
     """Their ids."""
