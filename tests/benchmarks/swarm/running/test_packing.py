@@ -16,6 +16,7 @@ AGENT = """
 name: mine
 command: [{program}, '{{{{ prompt }}}}']
 turns: {{limit: none}}
+mcp: none
 output: {{source: stdout, format: json, answer: '$.a'}}
 """
 
