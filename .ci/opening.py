@@ -26,7 +26,7 @@ EXEMPT = {
     "cli/main.py": "/dev/null",
     "cli/output/terminal.py": "/dev/null",
     "config/text_file.py": "files that the user names, which may be links",
-    "datasets/exposure/looking_through.py": "in memory",
+    "datasets/exposure/scanning.py": "in memory",
     "datasets/shipped/__init__.py": "files of the package",
     "environments/folders.py": "folders of the system, and how the package was installed",
     "models/prices.py": "a file of the package",

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.analysis.memory import once
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.retrieval.witnesses.treatment import count_server_calls

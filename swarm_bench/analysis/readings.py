@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from swarm_bench.analysis.memory import once
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric, ReadTrial
 from swarm_bench.core.status import Status

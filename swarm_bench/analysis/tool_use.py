@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from swarm_bench.analysis.aggregates import read_finite
-from swarm_bench.analysis.memory import once
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.sections.overhead import Figures, make_sheet
 from swarm_bench.analysis.selection import Selection, Slice

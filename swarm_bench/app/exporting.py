@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.analysis.trials_table import LoadedSession, make_frames
+from swarm_bench.analysis.export_table import LoadedSession, make_frames
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials import TrialsTable

@@ -25,9 +25,9 @@ from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.benchmarks.cases.folder import PROMPTS
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.verdicts import (
+from swarm_bench.benchmarks.swarm.judging import (
     COMPOUND,
     OF_AGENTS,
     OF_MODELS,
@@ -42,12 +42,12 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.core.session.judgements import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import find_price
-from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
-from swarm_bench.reports.page import find_answer
+from swarm_bench.reports.trial_page import find_answer
 from swarm_bench.runtime.files import hold_lock
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.untrusted import open_untrusted, read_inside

@@ -11,7 +11,7 @@ from swarm_bench.app.setup import agents
 from swarm_bench.app.setup.agents import find_authentication
 from swarm_bench.app.trust.approval import approve
 from swarm_bench.benchmarks.agents.finding import find_agent, needs_argument
-from swarm_bench.config import settings
+from swarm_bench.config import layers
 from swarm_bench.config.shipped import find_shipped
 from swarm_bench.core.errors import SwarmBenchError, UnknownName
 from swarm_bench.core.listing import Listing
@@ -39,7 +39,7 @@ def list_faults() -> list[str]:
 
 def list_agents() -> list[Listing]:
     """List every registered agent, and whether a way to authenticate with its provider was seen."""
-    variables = approve(settings.load({}), refuse=False).environment
+    variables = approve(layers.load({}), refuse=False).environment
     return [_check_credentials(listing, variables) for listing in agents.list_agents()]
 
 
@@ -66,7 +66,7 @@ def _add_canopy(listing: Listing) -> Listing:
     (mode,) = modes.find_modes([listing.source])
     if not modes.has_placeholder(mode, "canopy_mcp"):
         return listing
-    options = settings.load({}).settings
+    options = layers.load({}).settings
     try:
         programs = [find_program("canopy-mcp", options.canopy_mcp)]
         if mode.services:

@@ -13,13 +13,13 @@ from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.benchmarks.swarm.run_plan import cut_to_started
 from swarm_bench.config.annotations import flag
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.config.options import SCOPES
-from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
-from swarm_bench.core.session.beforehand import InterimVerdicts
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.preregistration import InterimVerdicts
 from swarm_bench.core.session.recording import FOLDER, CheckedRecording, Replays
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.tools import Tools

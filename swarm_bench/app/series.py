@@ -15,7 +15,7 @@ from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.stored.agents import write_series_summary, write_summary
 from swarm_bench.app.trust.approval import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions, member_folder
-from swarm_bench.config.settings import Continued, Member, Resolved
+from swarm_bench.config.layers import Continued, Member, Resolved
 from swarm_bench.core import interruption
 from swarm_bench.core.errors import (
     GateFailed,

@@ -7,8 +7,8 @@ import typer
 from swarm_bench.cli import (
     benchmarks,
     choices,
+    compare,
     datasets,
-    designs,
     doctor,
     judge,
     retrieve,
@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(designs, retrieve, run, doctor),
+    *(compare, retrieve, run, doctor),
     *(listing, report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
 ):
     command.register(app)

@@ -61,7 +61,7 @@ def judge(
 ) -> None:
     with show_step("starting"):
         from swarm_bench.app import judging
-        from swarm_bench.config.settings import check_options
+        from swarm_bench.config.layers import check_options
 
     options = {"url": url, "key": key, **check_options({"timeout": timeout})}
     request = judging.JudgeRequest(

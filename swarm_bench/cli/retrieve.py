@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from swarm_bench.cli.designs import ask, show_result
+from swarm_bench.cli.compare import ask, show_result
 from swarm_bench.cli.options import NAMED_MODES, add_named_modes, add_options
 from swarm_bench.cli.output.terminal import show, terminal_width
 from swarm_bench.cli.output.waiting import show_step

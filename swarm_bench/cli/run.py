@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from swarm_bench.cli import completing
-from swarm_bench.cli.designs import ask, show_result
+from swarm_bench.cli.compare import ask, show_result
 from swarm_bench.cli.options import add_options
 from swarm_bench.cli.output.terminal import show, terminal_width
 from swarm_bench.cli.output.waiting import show_step

@@ -145,7 +145,7 @@ def _option(name: str, kind: Any, option: Any, default: object = None) -> Parame
 def _make(typed_options: dict[str, Any]) -> None:
     with show_step("starting") as line:
         from swarm_bench.app.tasks.making import TaskRequest, make_tasks
-        from swarm_bench.config.settings import check_options
+        from swarm_bench.config.layers import check_options
 
         cost = check_options({"max_cost": typed_options.get("max_cost")})
         page = make_tasks(TaskRequest(**{**typed_options, **cost}), line.say, line.tell)

@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from swarm_bench.config import written
-from swarm_bench.config.written import Checker, Converter, Limits
+from swarm_bench.config import parsing
+from swarm_bench.config.parsing import Checker, Converter, Limits
 
 
 class Option(NamedTuple):
@@ -66,11 +66,11 @@ class Scope(NamedTuple):
     """Whether `run` has it only where a benchmark asks models."""
 
 
-Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Converter(written.parse_seconds)]
+Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Converter(parsing.parse_seconds)]
 Count = Annotated[int, Limits(ge=1)]
-Part = Annotated[float, Converter(written.parse_share), Checker(written.check_share)]
-Arguments = Annotated[list[str], Converter(written.parse_arguments)]
-Folder = Annotated[Path, Converter(written.check_folder)]
+Part = Annotated[float, Converter(parsing.parse_share), Checker(parsing.check_share)]
+Arguments = Annotated[list[str], Converter(parsing.parse_arguments)]
+Folder = Annotated[Path, Converter(parsing.check_folder)]
 METRIC = Option("Metric that the verdict is on, named before the first trial.", metavar="KEY")
 MaxCost = Annotated[
     Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,

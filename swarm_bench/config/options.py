@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from swarm_bench.config import written
+from swarm_bench.config import parsing
 from swarm_bench.config.annotations import (
     METRIC,
     Arguments,
@@ -26,7 +26,7 @@ from swarm_bench.config.annotations import (
     Seconds,
     notes,
 )
-from swarm_bench.config.written import (
+from swarm_bench.config.parsing import (
     Checker,
     Converter,
     Limits,
@@ -65,8 +65,8 @@ class Settings:
     ] = Path()
     modes: Annotated[
         list[str],
-        Converter(written.parse_names),
-        Checker(written.check_not_empty),
+        Converter(parsing.parse_names),
+        Checker(parsing.check_not_empty),
         Option(
             "Names of modes, or paths to mode files; the first one is the reference.",
             metavar="M ...",
@@ -83,8 +83,8 @@ class Settings:
     ] = field(default_factory=lambda: ["baseline", "canopy", "canopy-service"])
     agents: Annotated[
         list[Annotated[int, Limits(ge=1, le=1000)]],
-        Converter(written.parse_numbers),
-        Checker(written.check_distinct),
+        Converter(parsing.parse_numbers),
+        Checker(parsing.check_distinct),
         Option(
             "Agents of a swarm, which share out the tasks; several numbers compare with growing "
             "swarms.",
@@ -145,7 +145,7 @@ class Settings:
         Scope(Group.AGENTS, also=("doctor",), anchor=anchor_agent, fixed=True, trusted=True),
     ] = "scout"
     model: Annotated[
-        Annotated[str, Checker(written.check_model)] | None,
+        Annotated[str, Checker(parsing.check_model)] | None,
         Option(
             "Model that the agent is to use; 'rehearsal' asks none and costs nothing.",
             metavar="NAME",
@@ -169,7 +169,7 @@ class Settings:
     ] = field(default_factory=list)
     agent_env: Annotated[
         Arguments,
-        Checker(written.check_variables),
+        Checker(parsing.check_variables),
         Option(
             "A variable for the agents; NAME alone takes it from here. Never stored.",
             metavar="NAME[=VALUE]",
@@ -212,7 +212,7 @@ class Settings:
     ] = False
     controls: Annotated[
         list[ControlKind],
-        Converter(written.parse_controls),
+        Converter(parsing.parse_controls),
         Option(
             "Add arms to each tool mode: with its instructions but no tool (instructions, also "
             "without a word), or with tools that answer with irrelevant places (placebo).",
@@ -262,8 +262,8 @@ class Settings:
     ] = None
     quality_margin: Annotated[
         float,
-        Converter(written.parse_share),
-        Checker(written.check_any_share),
+        Converter(parsing.parse_share),
+        Checker(parsing.check_any_share),
         Option(
             "Amount by which it may be lower than the reference's for a saving to count.",
             metavar="SHARE",
@@ -304,7 +304,7 @@ class Settings:
         Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
     ] = 600
     service_url: Annotated[
-        Annotated[str, Checker(written.check_address)] | None,
+        Annotated[str, Checker(parsing.check_address)] | None,
         Option("Use this running canopy-service.", metavar="URL"),
         Scope(Group.AGENTS, also=("retrieve",), of_call=True, of_recording=True, trusted=True),
     ] = None

@@ -19,9 +19,9 @@ from swarm_bench.analysis.cases.results import compute_results, make_result_sect
 from swarm_bench.analysis.cases.summary import list_case_warnings
 from swarm_bench.analysis.cases.verdicts import answer_cases
 from swarm_bench.analysis.diff.cases import make_case_diff
+from swarm_bench.analysis.export_table import make_case_table
 from swarm_bench.analysis.gate.limits import make_case_gate
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.core.metric import Better, Metric, Metrics, Style, fault
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State

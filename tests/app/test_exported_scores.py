@@ -15,9 +15,9 @@ from junitparser import Failure, JUnitXml, Skipped
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.comparison.pairs import pair_metric
 from swarm_bench.analysis.comparison.quality import find_quality_metric
+from swarm_bench.analysis.export_table import make_case_table, make_swarm_table
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.trials_table import make_case_table, make_swarm_table
 from swarm_bench.app.exporting import export, load
 from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.session import run

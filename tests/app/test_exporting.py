@@ -13,7 +13,7 @@ from junitparser import JUnitXml
 from pyarrow import parquet
 
 import swarm_bench
-from swarm_bench.analysis.trials_table import COMMON
+from swarm_bench.analysis.export_table import COMMON
 from swarm_bench.app.exporting import export, export_to
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.errors import UsageError

@@ -13,9 +13,9 @@ import pytest
 from swarm_bench.app.judging import JudgeRequest, JudgeResult, judge, show_plan
 from swarm_bench.app.stored.reporting import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.verdicts import AT_ONCE
+from swarm_bench.benchmarks.swarm.judging import AT_ONCE
 from swarm_bench.core.errors import NotAuthorized, UsageError
-from swarm_bench.core.session.verdicts import Verdict
+from swarm_bench.core.session.judgements import Verdict
 from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.chat import Chat, State, chatting, fails, says
 from tests.builders.golden import Sentences, parts

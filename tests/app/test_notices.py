@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.app.notices import emit_notices, explain_waiting
 from swarm_bench.app.setup.choosing import resolve_sizes
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.events import Event, WarningRaised
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Program

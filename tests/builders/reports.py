@@ -6,7 +6,7 @@ import swarm_bench.analysis.noise
 import swarm_bench.analysis.series
 import swarm_bench.analysis.summary
 import swarm_bench.reports.markdown
-import swarm_bench.reports.page
+import swarm_bench.reports.trial_page
 from swarm_bench.analysis.documents import comparison, growth, noise, trials
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Metrics
@@ -37,4 +37,4 @@ def render_series(series: Series) -> str:
 
 def render_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the `agent-N.md` of a trial."""
-    return swarm_bench.reports.page.render_page(trials.make_page(metrics, record, answer))
+    return swarm_bench.reports.trial_page.render_page(trials.make_page(metrics, record, answer))

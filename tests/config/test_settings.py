@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.config.text_file import LARGEST
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import Setting

@@ -18,7 +18,7 @@ from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_d
 from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.cli.commands import app
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.config.trust import Demand, list_marks
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.runtime.trusted import TrustFile

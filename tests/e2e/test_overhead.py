@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.running.groundwork import compute_timeout
+from swarm_bench.benchmarks.swarm.running.workspace_preparation import compute_timeout
 from swarm_bench.core.session.experiment import Limits
 from swarm_bench.core.treatment.overhead import Overhead
 from tests.e2e.conftest import Bench

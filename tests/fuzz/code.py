@@ -5,8 +5,8 @@ from pathlib import Path
 from textwrap import dedent
 
 from swarm_bench.benchmarks.cases.python_code import parse_python
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.texts import JAVA, find_blocks, find_program, unify_lines
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.benchmarks.completion.holes import drop_fences
 from swarm_bench.benchmarks.completion.rows import Code

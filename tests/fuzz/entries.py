@@ -11,7 +11,7 @@ from swarm_bench.agents.command.file import read_command_file
 from swarm_bench.agents.replay.adapter import read_recording
 from swarm_bench.app.stored.reporting import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import TrialRecord

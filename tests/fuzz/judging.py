@@ -3,12 +3,12 @@
 from contextlib import suppress
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.verdicts import OF_AGENTS, blind, find_verdict, write_question
+from swarm_bench.benchmarks.swarm.judging import OF_AGENTS, blind, find_verdict, write_question
 from swarm_bench.models.prices import price
 from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.models.servers.forms import NoAnswer, body_of
-from swarm_bench.reports.page import find_answer
 from swarm_bench.reports.text import format_code_block
+from swarm_bench.reports.trial_page import find_answer
 from tests.builders.chat import says
 
 NAMES = ("canopy", "mcp__canopy__query", "evidence_pack")

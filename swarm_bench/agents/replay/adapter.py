@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from swarm_bench.config.written import COMMAND, YAML
+from swarm_bench.config.parsing import COMMAND, YAML
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

@@ -15,8 +15,8 @@ from swarm_bench.analysis.aggregates import (
     describe_failure,
     pool,
 )
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.observations import group_figures
 from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, round_up
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, pair_figures
@@ -24,9 +24,9 @@ from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.document import Answer, Document, Step
 from swarm_bench.core.report.standing import Caveat, describe_void
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.judgements import Verdict
 from swarm_bench.core.session.models import Data
 from swarm_bench.core.session.rescored import ReparsedAnswer
-from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.status import Cause, Status
 
 ArmKind = Callable[[Any, str], Iterator[Caveat]]

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import log1p
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.cases.losses import count_missing, explain_doubts
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part, describe_omitted
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.sentences.contrast import Contrast
 from swarm_bench.analysis.sentences.evidence import describe_basis, describe_decision
 from swarm_bench.analysis.sentences.next_steps import (

@@ -6,8 +6,8 @@ from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS, Sealed
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.preregistration import REANALYSED, VERDICT_SETTINGS, Sealed
 
 _SHOWN_DIGITS = 12
 _SHOWN_LOOKS = 6

@@ -3,6 +3,7 @@ exports."""
 
 from collections.abc import Iterator
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.caveats.censoring import find_stopped_as_worst
 from swarm_bench.analysis.caveats.clones import (
     find_changed_instructions,
@@ -56,7 +57,6 @@ from swarm_bench.analysis.caveats.usage import (
     find_unused,
 )
 from swarm_bench.analysis.comparison.controls import find_placebo_caveats
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.standing import Caveat
 

@@ -3,6 +3,7 @@ then, and no limit holds."""
 
 from collections.abc import Callable, Iterator
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.caveats.declaration import find_set_by_hand
 from swarm_bench.analysis.caveats.empty_answers import find_hollow_answers
 from swarm_bench.analysis.caveats.integrity import (
@@ -16,7 +17,6 @@ from swarm_bench.analysis.caveats.omitted_trials import count_all_reasons, count
 from swarm_bench.analysis.caveats.tools import has_reached_answers
 from swarm_bench.analysis.caveats.usage import find_reached_outside, find_unused
 from swarm_bench.analysis.comparison.pairs import list_stopped
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.tool_use import collect_counters, count_uses

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.readings import AGENT, RUN, STARTED, TASK, read_column, select_results
 from swarm_bench.analysis.selection import Block, Selection, group_by

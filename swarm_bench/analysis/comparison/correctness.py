@@ -7,10 +7,10 @@ from dataclasses import replace
 from statistics import median
 
 from swarm_bench.analysis.aggregates import compute_task_mean
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.comparison.headline_metrics import select_billed
 from swarm_bench.analysis.comparison.pairs import pair_metric, select_judged_rows
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.readings import (
     RUN,
     TASK,

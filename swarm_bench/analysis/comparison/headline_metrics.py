@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from swarm_bench.analysis.memory import once
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.readings import USE, read_column, select_results
 from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.core.metric import Metric

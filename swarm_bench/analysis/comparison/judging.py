@@ -8,7 +8,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.selection import Selection, counts
 from swarm_bench.core.figures import total
 from swarm_bench.core.report.report import JudgedMode, JudgeSpending, Judging
-from swarm_bench.core.session.verdicts import Side, Verdict
+from swarm_bench.core.session.judgements import Side, Verdict
 from swarm_bench.core.status import Cause
 
 Judge = tuple[str, str]

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.observations import make_frame
 from swarm_bench.analysis.readings import (
     STATUS,

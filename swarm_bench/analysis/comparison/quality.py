@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.comparison.correctness import (
     compute_constant_as_long,
     compute_correctness,
@@ -15,7 +16,6 @@ from swarm_bench.analysis.comparison.pairs import (
     list_judged,
     pair_metric,
 )
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import list_few, lowercase, quantify

@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from statistics import fmean
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.comparison.headline_metrics import read_values, select_rows
 from swarm_bench.analysis.comparison.pairs import find_groups, is_at_every_look
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.readings import RUN, TASK, read_column
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import clip_interval

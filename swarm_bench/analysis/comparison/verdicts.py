@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.caveats.no_verdict import explain_no_evidence, explain_no_verdict
 from swarm_bench.analysis.comparison.headline_metrics import TIMES
 from swarm_bench.analysis.comparison.pairs import (
@@ -18,7 +19,6 @@ from swarm_bench.analysis.comparison.pairs import (
 )
 from swarm_bench.analysis.comparison.quality import find_quality_metric, is_near_constant
 from swarm_bench.analysis.losses import explain_doubt
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, adjust_holm, compute_holm_levels

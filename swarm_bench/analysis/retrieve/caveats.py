@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from swarm_bench.agents.reading.tool_answers import digest_answer
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.cases.caveats import KINDS as OF_CASES
 from swarm_bench.analysis.cases.session import ArmKind
 from swarm_bench.analysis.caveats.clones import describe_exposed_keys, had_keys
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, list_values
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.standing import Caveat

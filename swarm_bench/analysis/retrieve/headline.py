@@ -4,8 +4,8 @@ questions."""
 from collections.abc import Iterator
 from dataclasses import replace
 
+from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.losses import describe_omitted, explain_doubt
-from swarm_bench.analysis.memory import once
 from swarm_bench.analysis.retrieve.caveats import (
     FORM_PHRASES,
     explain_unmeasured,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import join, quantify
-from swarm_bench.core.session.beforehand import Sealed
+from swarm_bench.core.session.preregistration import Sealed
 
 _MAX_CASES = 1000
 

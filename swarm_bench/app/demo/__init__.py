@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.setup.folders import RESULTS, make_results
-from swarm_bench.config.settings import NOTHING, Resolved
+from swarm_bench.config.layers import NOTHING, Resolved
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.ports import Tree
 from swarm_bench.datasets.checking import wrong_keys

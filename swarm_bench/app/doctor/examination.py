@@ -24,9 +24,9 @@ from swarm_bench.app.setup.choosing import find_largest_swarm
 from swarm_bench.app.trust.approval import approve, list_unapproved, require
 from swarm_bench.app.trust.demands import list_mode_demands
 from swarm_bench.benchmarks.agents.finding import find_agent
-from swarm_bench.config import settings as options
+from swarm_bench.config import layers as options
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.config.options import SCOPES
-from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.trust import Demand
 from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError

@@ -13,7 +13,7 @@ import anyio
 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.preflight import needs_preparation
-from swarm_bench.config.settings import Settings
+from swarm_bench.config.layers import Settings
 from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.ports import ToolSpec

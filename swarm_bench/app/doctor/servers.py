@@ -12,7 +12,7 @@ from swarm_bench.app.doctor.searching import Question, check_search, make_questi
 from swarm_bench.app.preflight import greet_alone, greet_modes
 from swarm_bench.app.setup.choosing import build_tools
 from swarm_bench.app.setup.folders import open_work_folder
-from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.session.experiment import Mode

@@ -21,7 +21,7 @@ from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.addresses import remove_logins
-from swarm_bench.config.settings import Settings
+from swarm_bench.config.layers import Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
 from swarm_bench.core.session.cases import CaseExperiment, CaseTrial

@@ -15,8 +15,8 @@ from swarm_bench.app.trust.run_demands import (
     list_row_demands,
 )
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.interruption import cancelling

@@ -24,6 +24,7 @@ from swarm_bench.benchmarks.cases.judging import CountedJudge
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.config.layers import Settings
 from swarm_bench.config.run_options import (
     AGENT_TIMEOUT,
     CONCURRENCY,
@@ -33,7 +34,6 @@ from swarm_bench.config.run_options import (
     TIMEOUT,
     RunSettings,
 )
-from swarm_bench.config.settings import Settings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Described

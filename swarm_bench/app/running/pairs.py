@@ -30,8 +30,8 @@ from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
+from swarm_bench.config.layers import OptionSources, read_sources
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
-from swarm_bench.config.settings import OptionSources, read_sources
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan

@@ -19,8 +19,8 @@ from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
+from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
 from swarm_bench.config.options import REPOSITORY, SCOPES, names_of
-from swarm_bench.config.settings import Resolved, Settings, Source, read_sources
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan

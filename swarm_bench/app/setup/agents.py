@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.benchmarks.agents.finding import find_agent, find_argument
-from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing

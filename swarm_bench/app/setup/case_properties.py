@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from swarm_bench.config.dotenv_file import read_dotenv
-from swarm_bench.config.settings import Layers, merge, property_layers
+from swarm_bench.config.layers import Layers, merge, property_layers
 from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import Source

@@ -13,8 +13,8 @@ from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.trust.approval import identify_program, require
 from swarm_bench.app.trust.demands import list_mode_demands, list_suite_demands
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS, load_metrics
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.config.options import REPOSITORY
-from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
 from swarm_bench.core import registry
 from swarm_bench.core.errors import Problems, UsageError, choice

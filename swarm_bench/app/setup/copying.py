@@ -10,14 +10,14 @@ import anyio
 
 from swarm_bench.analysis.wording import list_few
 from swarm_bench.app.setup.folders import Warn
+from swarm_bench.config.layers import Resolved
 from swarm_bench.config.options import REPOSITORY
-from swarm_bench.config.settings import Resolved
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Task
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets.exposure.finder import Finder
-from swarm_bench.datasets.exposure.looking_through import LARGEST, KeySearch, Tell, look_through
+from swarm_bench.datasets.exposure.scanning import LARGEST, KeySearch, Tell, look_through
 from swarm_bench.runtime.environment import home_folder
 from swarm_bench.runtime.workspaces.blobs import find_trees
 from swarm_bench.runtime.workspaces.checkout import commit_of, refuse_missing_objects

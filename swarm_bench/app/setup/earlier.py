@@ -27,7 +27,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import make_ledger
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.run_plan import plan
-from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.events import Emit, Foresight, WarningRaised
 from swarm_bench.core.report.plan import Entry

@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.swarm.run_plan import (
     draw_task_order,
     needs_own_copy,
 )
-from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository

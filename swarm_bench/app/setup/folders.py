@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from swarm_bench.config.settings import Settings
+from swarm_bench.config.layers import Settings
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing, WarningRaised

@@ -30,9 +30,9 @@ from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.trust.approval import load_agent, require
 from swarm_bench.app.trust.demands import list_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.looking import look_again
+from swarm_bench.benchmarks.swarm.interim_looks import look_again
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, add_back_ends, extend, plan
-from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.ports import Agent

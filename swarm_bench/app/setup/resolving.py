@@ -16,9 +16,9 @@ from swarm_bench.benchmarks.swarm.folder import (
     find_sessions,
 )
 from swarm_bench.benchmarks.swarm.run_plan import check_options
+from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.options import SCOPES
-from swarm_bench.config.settings import Continued, Member, OptionSources, Resolved, read_sources
-from swarm_bench.config.written import REPLAY
+from swarm_bench.config.parsing import REPLAY
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting

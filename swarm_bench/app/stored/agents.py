@@ -24,12 +24,12 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Picture, RenderedDocument
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.session.beforehand import REANALYSED
 from swarm_bench.core.session.experiment import Setting
+from swarm_bench.core.session.preregistration import REANALYSED
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import write_document, write_files
-from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
+from swarm_bench.reports.trial_page import render_page
 from swarm_bench.runtime.cycles import pause_collection
 from swarm_bench.runtime.files import hold_lock, write_whole
 
@@ -106,7 +106,7 @@ class AgentSession(StoredSession):
         return _summarise(replace(data, experiment=experiment), has_details=has_details)[1]
 
     def build_trials_table(self) -> "TrialsTable":
-        from swarm_bench.analysis.trials_table import make_swarm_table
+        from swarm_bench.analysis.export_table import make_swarm_table
 
         return make_swarm_table(self._read_selection())
 

@@ -38,9 +38,9 @@ from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.judgements import JUDGE
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
-from swarm_bench.core.session.verdicts import JUDGE
 from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
 from swarm_bench.engine.heads import find_duplicates
 from swarm_bench.engine.lines import (
@@ -122,7 +122,7 @@ class PairSession(StoredSession):
         """Write what a kind has beside its summary."""
 
     def build_trials_table(self) -> "TrialsTable":
-        from swarm_bench.analysis.trials_table import make_case_table
+        from swarm_bench.analysis.export_table import make_case_table
 
         return make_case_table(self.read())
 

@@ -69,7 +69,7 @@ def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocu
     """
     session = open_session(path)
     if overrides:
-        from swarm_bench.config.settings import check_options  # heavy
+        from swarm_bench.config.layers import check_options  # heavy
 
         return session.reanalyse(check_options(overrides))
     return session.report() if is_writable(path) else session.reanalyse({})

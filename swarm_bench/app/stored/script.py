@@ -29,7 +29,7 @@ class ScriptSession(StoredSession):
         return self.report()
 
     def build_trials_table(self) -> "TrialsTable":
-        from swarm_bench.analysis.trials_table import make_swarm_table
+        from swarm_bench.analysis.export_table import make_swarm_table
 
         return make_swarm_table(Selection(read_script_folder(self.path), load_metrics()))
 

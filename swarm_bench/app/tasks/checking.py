@@ -45,7 +45,7 @@ from swarm_bench.datasets.difficulty import (
     greps,
 )
 from swarm_bench.datasets.exposure.finder import Finder
-from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_through
+from swarm_bench.datasets.exposure.scanning import LARGEST, Tell, look_through
 from swarm_bench.datasets.making.made import EASIER, GeneratedTasks
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import write_document, write_lines

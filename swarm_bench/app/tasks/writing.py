@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.benchmarks.cases.budget import compute_max_cost, limit_claims
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.core.errors import (
     CostLimitReached,
     HarnessError,

@@ -17,9 +17,9 @@ from swarm_bench.app.trust.demands import (
     read_documented_variables,
 )
 from swarm_bench.benchmarks.agents.finding import find_agent, identify
-from swarm_bench.config.settings import TRUST, Resolved
+from swarm_bench.config.layers import TRUST, Resolved
+from swarm_bench.config.parsing import parse_yes_or_no
 from swarm_bench.config.trust import Demand, build_refusal, find_unapproved, list_marks
-from swarm_bench.config.written import parse_yes_or_no
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

@@ -16,12 +16,12 @@ from swarm_bench.app.trust.option_parts import (
     list_own_scorers,
     list_stored_parts,
 )
+from swarm_bench.config.layers import Resolved
 from swarm_bench.config.options import SCOPES
-from swarm_bench.config.settings import Resolved
+from swarm_bench.config.parsing import REPLAY, YAML
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.trust import Demand, digest_of, find_unapproved
-from swarm_bench.config.written import REPLAY, YAML
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.experiment import Mode

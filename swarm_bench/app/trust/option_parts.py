@@ -11,10 +11,10 @@ from typing import Any
 
 from swarm_bench.benchmarks.swarm.scorers import is_code
 from swarm_bench.config.located import read_located
+from swarm_bench.config.parsing import REPLAY, YAML, anchor_agent
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text
 from swarm_bench.config.trust import digest_of, is_plain_model
-from swarm_bench.config.written import REPLAY, YAML, anchor_agent
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import AnyExperiment

@@ -21,9 +21,9 @@ from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.dotenv_file import read_dotenv
-from swarm_bench.config.settings import property_layers
+from swarm_bench.config.layers import property_layers
+from swarm_bench.config.parsing import COMMAND, YAML
 from swarm_bench.config.trust import Demand, digest_of
-from swarm_bench.config.written import COMMAND, YAML
 from swarm_bench.core import registry
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
+from swarm_bench.config.parsing import COMMAND, YAML
 from swarm_bench.config.shipped import is_file
-from swarm_bench.config.written import COMMAND, YAML
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError, described
 from swarm_bench.core.ports import Agent, TakesArgument

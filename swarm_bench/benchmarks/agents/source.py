@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from swarm_bench.benchmarks.agents.asking import AgentModel, AgentSetup
 from swarm_bench.benchmarks.agents.finding import find_agent, identify, needs_argument
-from swarm_bench.config.written import YAML
+from swarm_bench.config.parsing import YAML
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Way

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.judgements import JUDGE, Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
-from swarm_bench.core.session.verdicts import JUDGE, Verdict
 from swarm_bench.engine.folder import Folder, experiment_keys
 from swarm_bench.engine.lines import Checked, add_checksum, read_checked
 from swarm_bench.runtime.files import append_line

@@ -14,8 +14,8 @@ import anyio
 
 from swarm_bench.benchmarks.cases.budget import limit_claims
 from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource, OpenJudge
+from swarm_bench.benchmarks.cases.reasoning import UNENDED, drop_thoughts
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.thoughts import UNENDED, drop_thoughts
 from swarm_bench.core.errors import (
     CostLimitReached,
     EnvironmentFailed,

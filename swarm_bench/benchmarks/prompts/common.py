@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import regex
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from swarm_bench.benchmarks.cases.passing import PASSED, answer_share
+from swarm_bench.benchmarks.cases.metrics import PASSED, answer_share
 from swarm_bench.benchmarks.cases.python_code import find_definitions
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.role import (
     Judge,
     ModelBenchmark,
@@ -22,7 +23,6 @@ from swarm_bench.benchmarks.cases.role import (
     of_score,
 )
 from swarm_bench.benchmarks.cases.texts import find_program
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.benchmarks.diffs.benchmark import (
     describe_unsafe_tests,
     put_in_fences,

@@ -19,9 +19,9 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Storable, check_stored
+from swarm_bench.core.session.judgements import JUDGE, Verdict
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.session.rescored import RescoredAnswer
-from swarm_bench.core.session.verdicts import JUDGE, Verdict
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT, Folder
 from swarm_bench.engine.heads import find_duplicates

@@ -10,8 +10,8 @@ from functools import cached_property
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.interim_looks import InterimLooks
 from swarm_bench.benchmarks.swarm.ledger import Ledger
-from swarm_bench.benchmarks.swarm.looking import InterimLooks
 from swarm_bench.benchmarks.swarm.recordings import PrintedFiles, Recorder, make_recorded_trial
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.running.delivery import (

@@ -24,8 +24,8 @@ from swarm_bench.core.session.base import (
     StoredRecord,
     Trial,
 )
-from swarm_bench.core.session.beforehand import VERDICT_VERSION, Sealed
 from swarm_bench.core.session.designs import MARGIN
+from swarm_bench.core.session.preregistration import VERDICT_VERSION, Sealed
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import Counts, Moment, Stored, StoredScore
 

@@ -15,8 +15,8 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import MAX_TRIALS, SESSION
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
-from swarm_bench.core.session.beforehand import LookedAt
 from swarm_bench.core.session.designs import Design, find_benchmark_name, find_design
+from swarm_bench.core.session.preregistration import LookedAt
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Moment, Stored

@@ -14,8 +14,8 @@ from swarm_bench.core.outcome import Reported
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.base import RULES, SCHEMA_VERSION, SchemaVersion, StoredRecord
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.judgements import Verdict
 from swarm_bench.core.session.scores import OwnScores
-from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import Moment, Stored, StoredScore
 from swarm_bench.core.treatment.evidence import Agreement as Agreement

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.exposure.sought import (
+from swarm_bench.datasets.exposure.key_texts import (
     WORD,
     Name,
     Part,

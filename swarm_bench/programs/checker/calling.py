@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
     from swarm_bench.programs.checker.crossing import LONGEST, LONGEST_DETAIL, Channel, Side
     from swarm_bench.programs.checker.nursery import CHANNEL, Nursery
-    from swarm_bench.programs.checker.surroundings import ProgramNamespace
+    from swarm_bench.programs.checker.outer_view import ProgramNamespace
 else:
     from allowance import Allowance, Exited, TimedOut
     from crossing import LONGEST, LONGEST_DETAIL, Channel, Side
     from nursery import CHANNEL, Nursery
-    from surroundings import ProgramNamespace
+    from outer_view import ProgramNamespace
 
 _PACKED = 4
 """Times as long as in a test a value can be when it crosses."""

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Exited
     from swarm_bench.programs.checker.confining import drop_capabilities, forbid_processes
     from swarm_bench.programs.checker.crossing import Channel
-    from swarm_bench.programs.checker.surroundings import ProgramNamespace
+    from swarm_bench.programs.checker.outer_view import ProgramNamespace
 else:
     from allowance import Exited
     from confining import drop_capabilities, forbid_processes
     from crossing import Channel
-    from surroundings import ProgramNamespace
+    from outer_view import ProgramNamespace
 
 _ANSWER_SECONDS = 30
 """Seconds for an answer of a process of ours, which does next to nothing. A program may have

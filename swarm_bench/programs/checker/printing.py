@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
     from swarm_bench.programs.checker.nursery import NOT_STARTED, Nursery
+    from swarm_bench.programs.checker.outer_view import ProgramNamespace
     from swarm_bench.programs.checker.places import Folders
-    from swarm_bench.programs.checker.surroundings import ProgramNamespace
 else:
     from allowance import Allowance, Exited, TimedOut
     from nursery import NOT_STARTED, Nursery
+    from outer_view import ProgramNamespace
     from places import Folders
-    from surroundings import ProgramNamespace
 
 _NOT_COMPILED = 97
 """The exit code of a program that is no Python."""

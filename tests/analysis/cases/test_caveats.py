@@ -12,9 +12,9 @@ from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import ComparedArms, list_case_warnings
 from swarm_bench.analysis.diff.cases import make_case_diff
+from swarm_bench.analysis.export_table import make_case_table
 from swarm_bench.analysis.gate.limits import make_case_gate
 from swarm_bench.analysis.retrieve.summary import ComparedSearches
-from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.cases import LONGEST_ANSWER
 from swarm_bench.core.status import Cause

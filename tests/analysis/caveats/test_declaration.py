@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.session.beforehand import Beforehand
+from swarm_bench.core.session.preregistration import Beforehand
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.keyed import TASKS, trials_of

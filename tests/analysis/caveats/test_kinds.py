@@ -13,9 +13,9 @@ import pytest
 from swarm_bench.analysis.caveats.kinds import KINDS, list_kind_warnings
 from swarm_bench.analysis.caveats.no_verdict import VOID, find_caveats
 from swarm_bench.analysis.diff.modes import make_diff
+from swarm_bench.analysis.export_table import make_swarm_table
 from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.trials_table import make_swarm_table
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.audit import Audit

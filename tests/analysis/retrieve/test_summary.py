@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from swarm_bench.analysis.export_table import make_case_table
 from swarm_bench.analysis.gate.limits import make_case_gate
 from swarm_bench.analysis.retrieve.caveats import list_form_caveats
 from swarm_bench.analysis.retrieve.figures import compute_p95
 from swarm_bench.analysis.retrieve.summary import ComparedSearches, make_document
-from swarm_bench.analysis.trials_table import make_case_table
 from swarm_bench.benchmarks.retrieve.benchmark import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.roles.metric_reader import guarded_metric

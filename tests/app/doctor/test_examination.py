@@ -18,7 +18,7 @@ from swarm_bench.app.doctor.examination import (
     estimate_clone_bytes,
     find_agent_memory,
 )
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.listing import Check, State
 from swarm_bench.runtime.processes.launching import needed_descriptors
 from tests.builders.golden import Sentences

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from swarm_bench.app.doctor.searching import check_search, find_frequent_name, make_question
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.listing import Check, State
 from swarm_bench.retrieval.canopy.backends import find_program

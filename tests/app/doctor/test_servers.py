@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.doctor.servers import check_tools
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.modes.mode import find_modes

@@ -9,7 +9,7 @@ from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.app import listing
 from swarm_bench.app.setup.agents import check, list_agents, read_agent_environment
 from swarm_bench.benchmarks.agents.finding import find_agent, identify, list_agent_names
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.session.experiment import Mode
 from tests.builders.golden import Sentences

@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.app.setup.choosing import check_trials, check_verdict, resolve_sizes
 from swarm_bench.app.setup.experiment import check_same_measurement
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
 from swarm_bench.core.session.experiment import Repository, Setting

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.setup.copying import check_commits, take_session_snapshot
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Setting, Task
 from swarm_bench.runtime.workspaces.workspace import Snapshot

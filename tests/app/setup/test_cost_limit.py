@@ -11,7 +11,7 @@ from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.app.setup.agents import check_cost_limit, check_until_clear
 from swarm_bench.benchmarks.agents.finding import find_agent
-from swarm_bench.config.settings import Settings
+from swarm_bench.config.layers import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Program

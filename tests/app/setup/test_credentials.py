@@ -6,7 +6,7 @@ import pytest
 
 from swarm_bench.app.setup.agents import check_credentials, describe_credential_warning, is_paid
 from swarm_bench.benchmarks.agents.finding import find_agent
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from tests.builders.golden import Sentences

@@ -17,7 +17,7 @@ from swarm_bench.app.setup.preparation import open_prepared_session
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.config.settings import load
+from swarm_bench.config.layers import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Event, Foresight, WarningRaised
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE

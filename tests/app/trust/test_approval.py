@@ -12,7 +12,7 @@ from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, list_unapproved
 from swarm_bench.benchmarks.agents.finding import find_agent
-from swarm_bench.config.settings import Resolved, load
+from swarm_bench.config.layers import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Mode

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm_bench.benchmarks.cases.python_code import parse_python
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.texts import (
     JAVA,
     PYTHON,
@@ -18,7 +19,6 @@ from swarm_bench.benchmarks.cases.texts import (
     find_program,
     unify_lines,
 )
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
 

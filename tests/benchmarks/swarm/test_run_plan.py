@@ -22,7 +22,6 @@ from swarm_bench.benchmarks.swarm.run_plan import (
     plan,
 )
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.beforehand import InterimVerdicts
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import (
     Experiment,
@@ -34,6 +33,7 @@ from swarm_bench.core.session.experiment import (
     Task,
     check_stored,
 )
+from swarm_bench.core.session.preregistration import InterimVerdicts
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.plan import draw_order, iterate_groups
 from swarm_bench.runtime.workspaces.omissions import sentences_on

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.running.groundwork import NOTHING_TO_DO
+from swarm_bench.benchmarks.swarm.running.workspace_preparation import NOTHING_TO_DO
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest
 from swarm_bench.programs.rehearsal.thinking.history import MAX_TURNS, Memory

@@ -18,13 +18,13 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     SwarmJob,
     SwarmResult,
 )
-from swarm_bench.benchmarks.swarm.running.groundwork import (
+from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
+from swarm_bench.benchmarks.swarm.running.workspace_preparation import (
     SwarmState,
     WorkspacePreparation,
     measure_empty_prompt,
 )
-from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
 from swarm_bench.benchmarks.swarm.trial_records import settle_outcome
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, StepStarted, WarningRaised

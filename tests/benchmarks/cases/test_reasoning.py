@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.texts import find_program
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion, Way
 

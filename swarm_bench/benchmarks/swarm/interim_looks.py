@@ -12,8 +12,8 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import NoVerdictPossible
 from swarm_bench.core.events import Emit, VerdictsRead, WarningRaised
-from swarm_bench.core.session.beforehand import InterimVerdicts
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.preregistration import InterimVerdicts
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import iterate_groups

@@ -12,14 +12,14 @@ from typing import get_args
 import anyio
 
 from swarm_bench.analysis.comparison.judging import Judge, Pair
-from swarm_bench.benchmarks.cases.thoughts import drop_thoughts
+from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, Turn
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.judgements import Choice, Side, Verdict
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.verdicts import Choice, Side, Verdict
 from swarm_bench.runtime.ownership import PREFIX
 
 AT_ONCE = 4

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.verdicts import (
+from swarm_bench.benchmarks.swarm.judging import (
     LONGEST,
     OF_AGENTS,
     blind,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.exposure import looking_through
+from swarm_bench.datasets.exposure import scanning
 from swarm_bench.datasets.exposure.finder import Finder
-from swarm_bench.datasets.exposure.looking_through import KeySearch, find_link, look_through, unpack
+from swarm_bench.datasets.exposure.scanning import KeySearch, find_link, look_through, unpack
 from swarm_bench.runtime.workspaces.blobs import find_trees, list_blobs, read_blobs
 from tests.builders.repositories import commit, git, start
 
@@ -131,7 +131,7 @@ def test_a_submodule_is_no_file(repo: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_not_read_and_named(repo: Path) -> None:
-    commit(repo, "1", {"large.txt": KEPT * (looking_through.LARGEST // len(KEPT) + 1)})
+    commit(repo, "1", {"large.txt": KEPT * (scanning.LARGEST // len(KEPT) + 1)})
     keys = search(repo)
     assert [blob.path for blob in keys.unread] == ["large.txt"]
     assert keys.exposed == {}

@@ -22,7 +22,7 @@ from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
 if TYPE_CHECKING:
     from swarm_bench.app.result import SessionResult
     from swarm_bench.app.series import SeriesResult
-    from swarm_bench.config.settings import Resolved
+    from swarm_bench.config.layers import Resolved
 
 _COMPARE_HELP = """\
 Compare modes: in each, agents work on the tasks of a suite, in copies of the repository.

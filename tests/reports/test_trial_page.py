@@ -5,7 +5,7 @@ from markdown_it import MarkdownIt
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.reports.page import find_answer
+from swarm_bench.reports.trial_page import find_answer
 from tests.builders.golden import Sentences
 from tests.builders.reports import render_page
 

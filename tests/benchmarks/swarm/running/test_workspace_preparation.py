@@ -9,8 +9,11 @@ import pytest
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.run_plan import Swarm
-from swarm_bench.benchmarks.swarm.running.groundwork import SwarmState, WorkspacePreparation
 from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.workspace_preparation import (
+    SwarmState,
+    WorkspacePreparation,
+)
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.treatment.mode_parts import Preparation
