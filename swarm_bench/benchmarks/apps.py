@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from swarm_bench.benchmarks.cases.metrics import PASSED, answer_share, of_answer, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, of_answer, pass_metrics
 from swarm_bench.benchmarks.cases.problems import Judging, Problem, run_tests
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, find_program

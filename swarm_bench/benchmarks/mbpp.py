@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
-from swarm_bench.benchmarks.cases.metrics import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.python_code import find_definitions, parse_python
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, find_program

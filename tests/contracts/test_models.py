@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.metrics import PASSED, answer_share, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, pass_metrics
 from swarm_bench.benchmarks.cases.role import (
     ModelBenchmark,
     RowCase,

@@ -13,7 +13,7 @@ OUT = ("--generate-only", "--quiet", "--output", "out")
 SHOTS = ("instruction1", "solution1", "instruction2", "solution2")
 OWN = """
 from pydantic import BaseModel
-from swarm_bench.benchmarks.cases.metrics import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.core.roles.language_model import Ask, Turn
 

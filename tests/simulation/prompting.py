@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.analysis.cases.verdicts import answer_cases
-from swarm_bench.benchmarks.cases.metrics import PASSED
+from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import QUALITY, TaskWithTests
 from swarm_bench.benchmarks.prompts.optimisation import HELD_OUT, SUGGESTION, PromptOptimisation

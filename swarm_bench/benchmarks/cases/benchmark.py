@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from swarm_bench.benchmarks.cases.budget import ModelBudget, SessionGuard
 from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
-from swarm_bench.benchmarks.cases.metrics import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
+from swarm_bench.benchmarks.cases.passing import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import GroupRequest, ask_group, choose_way
 from swarm_bench.core.errors import UsageError

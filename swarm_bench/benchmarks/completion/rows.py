@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from swarm_bench.benchmarks.cases.metrics import of_answer
+from swarm_bench.benchmarks.cases.passing import of_answer
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Better, Column, Metric, Style
 from swarm_bench.scoring.texts.bleu import LONGEST, sentence_bleu

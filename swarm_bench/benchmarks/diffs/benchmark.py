@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from anyio import to_thread
 from pydantic import BaseModel, Field
 
-from swarm_bench.benchmarks.cases.metrics import PASSED, answer_share, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, pass_metrics
 from swarm_bench.benchmarks.cases.python_code import parse_python
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.diffs.applying import apply, find_diff, read_diff

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
 
-from swarm_bench.benchmarks.cases.metrics import of_answer
+from swarm_bench.benchmarks.cases.passing import of_answer
 from swarm_bench.benchmarks.cases.role import (
     ModelBenchmark,
     RowCase,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from swarm_bench.benchmarks.cases.metrics import answer_share
+from swarm_bench.benchmarks.cases.passing import answer_share
 from swarm_bench.benchmarks.cases.role import (
     ModelBenchmark,
     RowCase,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import regex
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from swarm_bench.benchmarks.cases.metrics import PASSED, answer_share
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share
 from swarm_bench.benchmarks.cases.python_code import find_definitions
 from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.role import (

@@ -10,7 +10,7 @@ import yaml
 from pathspec import GitIgnoreSpec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
-from swarm_bench.benchmarks.cases.metrics import PASSED
+from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Scores, Tools
 from swarm_bench.benchmarks.prompts.common import (
     CHECKED,

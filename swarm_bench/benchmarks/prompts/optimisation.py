@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from swarm_bench.benchmarks.cases.metrics import PASSED, of_answer
+from swarm_bench.benchmarks.cases.passing import PASSED, of_answer
 from swarm_bench.benchmarks.cases.role import Judge, RowCase, Scores, Tools, of_score
 from swarm_bench.benchmarks.prompts.common import (
     CHECKED,

@@ -1,6 +1,6 @@
 """Shares of success that benchmarks declare."""
 
-from swarm_bench.benchmarks.cases.metrics import answer_share
+from swarm_bench.benchmarks.cases.passing import answer_share
 from swarm_bench.core.metric import Better
 
 

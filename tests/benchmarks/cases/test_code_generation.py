@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from swarm_bench.benchmarks.cases.metrics import pass_at
+from swarm_bench.benchmarks.cases.passing import pass_at
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.humaneval import Function, HumanEval
 from swarm_bench.benchmarks.mbpp import Function as Task

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.cases.metrics import PASSED
+from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import (
     CHECKS,

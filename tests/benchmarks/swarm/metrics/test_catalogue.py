@@ -100,8 +100,8 @@ def test_metrics_are_declared_in_their_folder_only() -> None:
     assert elsewhere == {
         Path("testing/toy.py"),
         Path("benchmarks/retrieve/benchmark.py"),
-        Path("benchmarks/cases/metrics.py"),
-        Path("benchmarks/cases/metrics.py"),
+        Path("benchmarks/cases/passing.py"),
+        Path("benchmarks/cases/passing.py"),
         Path("benchmarks/code_to_text/benchmark.py"),
         Path("benchmarks/completion/rows.py"),
         Path("benchmarks/labels/benchmark.py"),
