@@ -34,26 +34,26 @@ TASKS = [
 SESSION = """
 import sys
 from pathlib import Path
-from swarm_bench.analysis.documents.comparison import document
+from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.reports.markdown import render
 folder = Path(sys.argv[1])
 report = summarise(SessionFolder(folder).read(), METRICS)
-(folder / "summary.md").write_text(render(document(report)), "utf-8")
+(folder / "summary.md").write_text(render(make_document(report)), "utf-8")
 """
 SCRIPT = """
 import sys
 from pathlib import Path
 from swarm_bench.importers.canopy_script.folder import read_script_folder
-from swarm_bench.analysis.documents.comparison import document
+from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.reports.markdown import render
 folder = Path(sys.argv[1])
 report = summarise(read_script_folder(folder), METRICS)
-(folder / "summary.md").write_text(render(document(report)), "utf-8")
+(folder / "summary.md").write_text(render(make_document(report)), "utf-8")
 """
 
 

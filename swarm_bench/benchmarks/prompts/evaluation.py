@@ -54,7 +54,7 @@ _NOTHING = ("", "~", "null")
 
 
 class PromptText(BaseModel):
-    """Rule or prompt, as the arm has it."""
+    """One of them, as the arm has it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,35 +1,15 @@
 """The tools without a service: index, search and read here."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from swarm_bench.programs.canopy.errors import HandleNotFound, InvalidParameters, ToolError
 from swarm_bench.programs.canopy.parameters import Arguments
 from swarm_bench.programs.canopy.repository import Canopy, Content
 from swarm_bench.programs.canopy.result_json import expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import pack_result, select
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """The text of a result; `failed_ids` stands beside it when handles were expanded."""
-
-    text: str
-    failed_ids: list[str] | None = None
-
-
-class Tools(Protocol):
-    """The tools that need a repository."""
-
-    def index(self, root: Path, arguments: Arguments) -> Answer: ...
-    def query(self, root: Path, arguments: Arguments) -> Answer: ...
-    def evidence_pack(self, root: Path, arguments: Arguments) -> Answer: ...
-    def expand(self, root: Path, arguments: Arguments) -> Answer: ...
-    def status(self, root: Path, arguments: Arguments) -> Answer: ...
-    def invalidate(self, root: Path, arguments: Arguments) -> Answer: ...
-    def close(self) -> None: ...
+from swarm_bench.programs.canopy.toolset import Answer
 
 
 class LocalTools:

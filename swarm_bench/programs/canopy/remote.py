@@ -10,7 +10,6 @@ from pathlib import Path
 from swarm_bench.programs.canopy.errors import RemoteError
 from swarm_bench.programs.canopy.git import ask_git
 from swarm_bench.programs.canopy.local import (
-    Answer,
     LocalTools,
     expand_all,
     expansion_answer,
@@ -31,6 +30,7 @@ from swarm_bench.programs.canopy.parameters import Arguments, Search
 from swarm_bench.programs.canopy.repository import Canopy
 from swarm_bench.programs.canopy.result_json import Json, SearchResult, query_result
 from swarm_bench.programs.canopy.search.pack import order_suggestions
+from swarm_bench.programs.canopy.toolset import Answer
 
 Contents = list[tuple[str, str]]
 

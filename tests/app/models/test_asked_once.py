@@ -78,7 +78,7 @@ def test_a_figure_of_several_answers_counts_the_same_one_as_often() -> None:
     once = [it for it in session.records if it.run == 1]
 
     class Once(type(session.experiment)):  # type: ignore[misc]
-        def runs_of(self, arm: str) -> int:
+        def count_runs(self, arm: str) -> int:
             return 1
 
     changed = Once.model_construct(**vars(session.experiment))

@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, NoReturn
 
 from swarm_bench.programs.canopy.defaults import CANOPY_VERSION, REQUEST_BYTES
 from swarm_bench.programs.canopy.errors import InvalidParameters, ToolError, start_diagnostics
-from swarm_bench.programs.canopy.local import Answer, Tools
 from swarm_bench.programs.canopy.parameters import Arguments
+from swarm_bench.programs.canopy.toolset import Answer, Tools
 from swarm_bench.retrieval.canopy.backends import embedded_label
 
 PROTOCOL_VERSION = "2024-11-05"
