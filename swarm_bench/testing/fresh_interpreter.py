@@ -54,13 +54,14 @@ class FreshInterpreters:
         """Run a group. Raises `HarnessError` when its process fails, or prints what is none of
         the lines above."""
         benchmark = registry.load("benchmarks", self.benchmark)()
+        work = self.work.absolute()
         order = {
             "benchmark": self.benchmark,
-            "work": str(self.work),
+            "work": str(work),
             "context": json.loads(self.context),
             "job": benchmark.jobs.dump_python(job, mode="json"),
         }
-        process = await anyio.open_process(self.command, stderr=None, cwd=self.work)
+        process = await anyio.open_process(self.command, stderr=None, cwd=work)
         try:
             await self._run(process, order, _Lines(benchmark, self, deliver))
         finally:

@@ -27,16 +27,17 @@ from swarm_bench.testing.fresh_interpreter import FreshInterpreters
 async def open_fresh(kit):
     context = await pack_kit(kit)
     work, out = kit.work.parent, kit.artefacts.root
-    yield FreshInterpreters(
+    fresh = FreshInterpreters(
         benchmark="swarm", context=context, work=work, out=out, emit=kit.emit
     )
+    yield agents.OpenedExecutor(fresh, groups_at_once=2)
 
 
 def main(where, options):
     typed = {"runs": 1, "output": where, "concurrency": 1, **json.loads(options)}
     resolved = resolve(typed, COMPARE)
-    parts = (open_fresh, 2) if where == "fresh" else (agents.open_local_executor, 1)
-    result = agents.run(resolved, COMPARE, lambda event: None, *parts)
+    opening = open_fresh if where == "fresh" else agents.open_local_executor
+    result = agents.run(resolved, COMPARE, lambda event: None, opening)
     print(result.end_counts.unfinished)
 
 

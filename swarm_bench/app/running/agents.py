@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 
@@ -67,15 +68,23 @@ from swarm_bench.runtime.processes.launching import require_descriptors
 SWARM = SwarmBenchmark()
 
 
-OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[SwarmExecutor]]
-"""Opens what runs the swarms of a session, and closes it when they have ended."""
+class OpenedExecutor(NamedTuple):
+    """What runs the swarms of a session."""
+
+    execute: SwarmExecutor
+    groups_at_once: int = 1
+    """Swarms of one block that it can run at the same time; in this process they share a place."""
+
+
+OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[OpenedExecutor]]
+"""Opens it, and closes it when they have ended."""
 
 
 @asynccontextmanager
-async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecutor]:
+async def open_local_executor(kit: Kit) -> AsyncIterator[OpenedExecutor]:
     """Open what runs swarms in this process."""
     async with open_rehearsal(kit, kit.artefacts.root / REHEARSAL_LOG) as kit:
-        yield partial(run_swarm, kit)
+        yield OpenedExecutor(partial(run_swarm, kit))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +95,6 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
     design: Design
     open_executor: OpenExecutor = open_local_executor
     """A recording is always played in this process."""
-    groups_at_once: int = 1
-    """Swarms of one block that run at the same time; in this process one."""
 
     @property
     def stem(self) -> str:
@@ -180,9 +187,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         kit = _build_kit(self.parts, folder, emit, self.call.resolved)
         with _open_trees(self.parts) as trees:
             store = self._store(kit, folder, trees)
-            async with self._open_executor(kit) as execute:
+            async with self._open_executor(kit) as executor:
                 try:
-                    return await self._run(store, execute)
+                    return await self._run(store, executor)
                 except STOPS as error:  # what holds the rehearsal server would wrap it
                     stopped = error
             raise stopped
@@ -201,12 +208,13 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             result = replace(result, kept_workspaces=(kept,))
         return ComparisonResult(**vars(result), report=self.reported)
 
-    def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[SwarmExecutor]:
+    def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[OpenedExecutor]:
         if self.parts.recorded_session is not None:
-            return nullcontext(partial(replay_swarm, kit, self.parts.recorded_session))
+            replay = partial(replay_swarm, kit, self.parts.recorded_session)
+            return nullcontext(OpenedExecutor(replay))
         return self.call.open_executor(kit)
 
-    async def _run(self, store: SwarmStore, execute: SwarmExecutor) -> bool:
+    async def _run(self, store: SwarmStore, executor: OpenedExecutor) -> bool:
         folder, experiment = store.folder, store.experiment
         remove_parts(folder.path)
         if self.parts.previous is not None:
@@ -220,8 +228,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         _begin_overhead(self.parts, store.overhead)
         is_clear = store.interim_looks.begin()
         try:
-            at_once = self.call.groups_at_once
-            interrupted = await run_session(store, self.blocks(), execute, at_once, is_clear)
+            interrupted = await run_session(store, self.blocks(), *executor, is_clear)
         finally:
             self.experiment = store.interim_looks.experiment
         folder.make_room()
@@ -254,15 +261,9 @@ def run(
     design: Design,
     emit: Emit,
     open_executor: OpenExecutor = open_local_executor,
-    groups_at_once: int = 1,
 ) -> ComparisonResult:
     """Run the experiment, or what remains of the one that is continued."""
-    call = AgentCall(
-        resolved=resolved,
-        design=design,
-        open_executor=open_executor,
-        groups_at_once=groups_at_once,
-    )
+    call = AgentCall(resolved=resolved, design=design, open_executor=open_executor)
     return session.run(call, emit)
 
 

@@ -1,6 +1,7 @@
 """Search for the agent that a word such as the value of `--agent` names."""
 
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from swarm_bench.config.parsing import COMMAND, YAML
@@ -35,20 +36,28 @@ def find_agent(spec: str) -> Agent:
 
 def find_agent_file(spec: str) -> Path | None:
     """Return the file of the user's own that is such an agent: its YAML file, or the module of its
-    class when that is not installed. Raises `UsageError` for a class in a package of theirs."""
+    class when no package has that. Raises `ConfigError` for a class that cannot be loaded, and
+    `UsageError` for one in a folder of theirs, and for an agent whose argument is a file."""
+    name, colon, argument = spec.partition(":")
+    if colon and name in list_agent_names():
+        if name == COMMAND:
+            return Path(argument).expanduser()
+        if Path(argument).expanduser().exists():
+            raise UsageError(f"--agent {spec}: what {argument} holds is not sent to other machines")
+        return None
     if spec.endswith(YAML):
-        name, _, argument = spec.partition(":")
-        return Path(argument if name in list_agent_names() else spec).expanduser()
-    if not registry.is_class("agents", spec):
+        return Path(spec).expanduser()
+    if not colon:
         return None
-    module = spec.partition(":")[0]
-    origin = sys.modules[module].__file__
-    if origin is None or not Path(origin).is_relative_to(Path.cwd()):
+    registry.load("agents", spec)
+    package = name.partition(".")[0]
+    origin = sys.modules[name].__file__
+    if origin is None or package in packages_distributions():
         return None
-    if Path(origin) != Path.cwd() / f"{module}.py":
+    if name != package or Path(origin).stem != package:
         raise UsageError(
-            f"The agent {spec} is in a package of this folder, of which only one file could be "
-            "sent; install the package on every machine"
+            f"The agent {spec} is in a folder of modules, of which only one file could be sent; "
+            "install them as a package on every machine"
         )
     return Path(origin)
 

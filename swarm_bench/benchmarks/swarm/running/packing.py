@@ -1,8 +1,10 @@
-"""The kit of swarms as JSON: without open files, callables or paths of the session."""
+"""The kit of swarms as JSON, without open files and callables: experiment, agent, copies of the
+repository, and the variables that modes and agents are started with, keys included."""
 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +14,24 @@ from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.run_plan import list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.config.text_file import placeholders
+from swarm_bench.config.located import read_located
+from swarm_bench.config.parsing import YAML
+from swarm_bench.config.text_file import placeholders, read_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.retrieval.modes.variables import find_texts
 from swarm_bench.retrieval.probes.registered import load_probes
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import make_folder, write_whole
 from swarm_bench.runtime.ownership import temporary
-from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, open_snapshot, pack_snapshot
 
 OUT = "out"
 """Folder for the files of agents, below that of the process that runs them."""
+_KIND = "agent file"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +40,7 @@ class _PackedAgent:
     """What `--agent` was given."""
     file_name: str | None
     """Name of a YAML file, or of the module of a class."""
-    content: bytes
+    content: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +62,9 @@ _COPIED_FIELDS = ("experiment", "keep_workspaces", "record", "answers")
 
 
 async def pack_kit(kit: Kit) -> bytes:
-    """Return the kit as JSON, with the content of all copies of the repository, and with its
-    secrets. Raises `UsageError` for an agent whose files cannot be sent, `HarnessError` for a
-    commit that cannot be copied."""
+    """Return the kit as JSON, with the content of all copies of the repository. Raises `UsageError`
+    and `ConfigError` for an agent whose files cannot be sent, `HarnessError` for a commit that
+    cannot be copied."""
     values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     return _PACKED.dump_json(
         _PackedKit(
@@ -103,23 +108,31 @@ async def _pack_commit(kit: Kit, commit: str) -> PackedSnapshot:
 
 def _pack_agent(spec: str) -> _PackedAgent:
     file = find_agent_file(spec)
-    content = b"" if file is None else read(file)
-    if "folder" in placeholders(content.decode(errors="replace")):
-        raise UsageError(
-            f"The agent file {spec} uses {{{{ folder }}}}, and what is in its folder is not sent; "
-            "name its programs by paths that are the same on every machine"
-        )
-    return _PackedAgent(spec=spec, file_name=file.name if file else None, content=content)
+    if file is None:
+        return _PackedAgent(spec=spec, file_name=None, content="")
+    if file.suffix in YAML:
+        texts = find_texts(read_located(file, _KIND).content)
+        if any("folder" in placeholders(text) for text in texts):
+            raise UsageError(
+                f"The agent file {spec} uses {{{{ folder }}}}, and what is in its folder is not "
+                "sent; name its programs by paths that are the same on every machine"
+            )
+    return _PackedAgent(spec=spec, file_name=file.name, content=read_text(file, _KIND))
 
 
 def _unpack_agent(packed: _PackedAgent, folder: Path) -> Agent:
-    """Find the agent, with its file in the folder."""
+    """Find the agent, with its file in the folder: a module of the same name that is installed here
+    is another one."""
     if packed.file_name is None:
         return find_agent(packed.spec)
     make_folder(folder)
     file = folder / Path(packed.file_name).name
     write_whole(file, packed.content)
-    if file.suffix == ".py":
-        sys.path.append(str(folder))
-        return find_agent(packed.spec)
-    return find_agent(str(file))
+    if file.suffix != ".py":
+        return find_agent(str(file))
+    spec = spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[file.stem] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return find_agent(packed.spec)

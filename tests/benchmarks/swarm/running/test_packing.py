@@ -1,5 +1,6 @@
 """What of a session can be handed to another machine."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.benchmarks.swarm.running.packing import pack_kit, unpack_kit
-from swarm_bench.core.errors import HarnessError, UsageError
+from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.session.experiment import Task
 from tests.builders.kits import kit_for
 
@@ -41,6 +42,51 @@ def test_what_lies_beside_the_file_of_an_agent_is_not_sent(tmp_path: Path) -> No
         pack(tmp_path / "here", str(file))
 
 
+@pytest.mark.parametrize(
+    ("text", "is_sent"),
+    [
+        (AGENT.format(program="cat") + "# not in {{ folder }}\n", True),
+        (AGENT.format(program='"\\x7b\\x7b folder }}/mine"'), False),
+    ],
+)
+def test_its_texts_count_as_they_are_read(tmp_path: Path, text: str, *, is_sent: bool) -> None:
+    file = tmp_path / "mine.yaml"
+    for encoding in ("utf-8", "utf-16"):
+        file.write_text(text, encoding)
+        if is_sent:
+            assert pack(tmp_path / encoding, str(file))
+        else:
+            with pytest.raises(UsageError, match="is not sent"):
+                pack(tmp_path / encoding, str(file))
+
+
+def test_a_class_of_a_file_is_that_of_the_file_that_was_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder, name in ((here, "mine"), (there, "another")):
+        folder.mkdir()
+        (folder / "sent_agent.py").write_text(
+            "from swarm_bench.agents.scout.adapter import Scout\n\n"
+            f"class Mine(Scout):\n    name = {name!r}\n"
+        )
+    monkeypatch.chdir(here)
+    with monkeypatch.context() as path:
+        path.syspath_prepend(str(here))
+        content = pack(tmp_path / "kit", "sent_agent:Mine")
+    monkeypatch.syspath_prepend(str(there))
+    monkeypatch.delitem(sys.modules, "sent_agent")
+    kit = unpack_kit(content, tmp_path / "far", lambda _: None)
+    assert kit.agent.name == "mine"
+    del sys.modules["sent_agent"]
+
+
+@pytest.mark.parametrize("spec", ["nothing.yaml", "no_such_module:Mine"])
+def test_an_agent_that_is_not_there_is_no_kit(tmp_path: Path, spec: str) -> None:
+    with pytest.raises(ConfigError):
+        pack(tmp_path, spec)
+
+
 def test_a_class_in_a_package_of_the_working_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +96,7 @@ def test_a_class_in_a_package_of_the_working_folder_is_refused(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     __import__(package.name)
-    with pytest.raises(UsageError, match="install the package on every machine"):
+    with pytest.raises(UsageError, match="install them as a package on every machine"):
         pack(tmp_path / "here", f"{package.name}:Scout")
 
 
