@@ -99,8 +99,8 @@ class Call(ABC, Generic[F, R]):
     def prepare(
         self, continued: F | None, emit: Emit | None
     ) -> AbstractAsyncContextManager[Ready[F, R]]:
-        """Prepare all that needs no folder. Without `emit` it is only to be looked at. The call
-        itself runs outside the event loop, for plug-ins that start one of their own. Raises
+        """Prepare all that needs no folder. Without `emit` it is only to be looked at. What it
+        does before it returns is outside of the event loop, for plug-ins that start one. Raises
         `UsageError` for what the options rule out."""
 
 
