@@ -26,7 +26,7 @@ class Block(Generic[C]):
 def draw_order(
     arms: Sequence[str], blocks: int, seed: int, existing: Sequence[Sequence[str]] = ()
 ) -> tuple[tuple[str, ...], ...]:
-    """Draw the order of the arms in so many blocks. What was `drawn` before stays; new arms come
+    """Draw the order of the arms in so many blocks. What is `existing` stays; new arms come
     after.
 
     Blocks are pairs: the second one has the order of the first reversed, so that a drift within the

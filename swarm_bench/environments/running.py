@@ -65,7 +65,7 @@ class Watch:
     each process, or of everything that a person runs."""
 
     def __init__(self, code: Code, list_processes: Callable[[], list[Stat]]) -> None:
-        """`look` lists the processes that run."""
+        """`list_processes` lists the processes that run."""
         self.excess: Limit | None = None
         self._code, self._look = code, list_processes
         self._stats: dict[tuple[int, int], Stat] = {}

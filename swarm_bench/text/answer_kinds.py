@@ -1,7 +1,7 @@
 """Recognises answers of tools that are empty, or errors that only their words give away.
 
-Both are judged conservatively: what is neither an empty value nor one of the phrases of
-`answer_phrases` is an answer. A phrase counts at the beginning of a short text that does not look
+Both are judged conservatively: what is neither an empty value nor one of the phrases
+below is an answer. A phrase counts at the beginning of a short text that does not look
 like code and names no line of a file. The files that an error names make it no answer.
 """
 
@@ -103,7 +103,7 @@ _ZERO = re.compile(
     r"(?:0|none)\.?$",
     re.IGNORECASE,
 )
-"""Text that counts results, and has none, when nothing but `_BESIDE` follows."""
+"""Text that counts results, and has none, when nothing but `_SIDE_LINES` follow."""
 _HEADING = re.compile(
     r"(?:#+ |[^\n]*:$|(?:your |the )?(?:search(?:ed|ing)?(?: results?| query| term)?|results?|"
     r"query|question|pattern|term|keyword)s?(?: for|:)? )",

@@ -37,7 +37,7 @@ _SPAN = re.compile(rf"`({_NAME}+?)(?:{_AT})?`")
 _INLINE = re.compile(rf"(?<!{_NAME})(?<!`)({_NAME}+/{_SEGMENT}*\.\w{{1,8}}){_AT}(?!\w)")
 """Tried once for each word, and once for each `/` in it."""
 _ATTRIBUTE = re.compile(r"^\s*<\w+\s[^>]*?\b(?:path|file|filename|src|name)=\"([^\"\n]+)\"")
-"""A tag up to the path in it; that it is closed is for `_opened` to see."""
+"""A tag up to the path in it; whether it is closed is checked by who uses it."""
 _ELEMENT = re.compile(r"^\s*<(path|file|filename)>([^<]+)</\1>\s*$")
 _CLOSED = re.compile(r"^\s*</\w+>\s*$")
 _NUMBERED = re.compile(r"^[ >]*(\d{1,9})(?:\t|→| ?\| ?|: ?)(.*)$")

@@ -165,7 +165,7 @@ def _choose_search(
 
 
 def _judge(mode: Mode, question: Question, reply: _SearchReply, excerpt: str) -> Check:
-    """Judge an answer; `shown` is its beginning, without secrets."""
+    """Judge an answer; `excerpt` is its beginning, without secrets."""
     subject = f"search {mode.name}"
     request = f"{reply.tool}, asked for {question.query!r},"
     if reply.is_error or kind_of(reply.text) == "error":

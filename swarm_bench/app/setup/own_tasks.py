@@ -80,7 +80,7 @@ async def _find_own_tasks(
 
 
 async def make_suite(repository: Repository, seed: int, emit: Emit | None) -> Suite:
-    """Make tasks with answer keys from a repository. Raises `NotMade`."""
+    """Make tasks with answer keys from a repository. Raises `TasksNotMade`."""
     repo = Path(repository.path)
     try:
         if repository.commit is None:
@@ -182,7 +182,7 @@ class _SmallTree:
         return self._tree.sizes
 
     def read(self, path: str) -> bytes | None:
-        """Read a file. Raises `NotMade` when it is too much."""
+        """Read a file. Raises `TasksNotMade` when it is too much."""
         if path not in self._contents:
             self._contents[path] = content = self._tree.read(path)
             self._bytes += len(content or b"")

@@ -78,8 +78,8 @@ def estimate_seconds(experiment: Experiment, finished: Collection[str | None] = 
 
 
 def cut_to_started(experiment: Experiment, started: Set[int]) -> Experiment:
-    """Return of a session that may end at every look what was run of it: up to the last block that
-    was looked at, or with one of the agents that have `begun`."""
+    """Return what was run of a session that may end at every look: up to the last block that
+    was looked at, or with one of the agents that have `started`."""
     if not experiment.until_clear:
         return experiment
     blocks = experiment.agents_of_blocks

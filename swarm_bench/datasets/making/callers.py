@@ -52,7 +52,7 @@ def make_callers(
 
 def _over_two_steps(code: Code, target: Definition) -> list[Definition]:
     """List the functions that call one that calls it, and do not call it themselves, in their
-    order. Raises `Unfit`."""
+    order. Raises `UnsuitableCandidate`."""
     direct = find_callers(code, target)
     further = {
         at: definition
@@ -70,7 +70,7 @@ def _over_two_steps(code: Code, target: Definition) -> list[Definition]:
 
 
 def find_callers(code: Code, target: Definition) -> dict[tuple[str, int], Definition]:
-    """Return the functions that call it, by where they are. Raises `Unfit`."""
+    """Return the functions that call it, by where they are. Raises `UnsuitableCandidate`."""
     if not code.is_only(target):
         raise UnsuitableCandidate("name defined or assigned elsewhere too")
     callers = {_key_of(definition): definition for definition in _calling(code, target)}
@@ -122,7 +122,7 @@ def _find_enclosing(code: Code, path: str, at: int) -> Definition | None:
 
 
 def _name_caller(target: Definition, caller: Definition | None) -> Definition:
-    """Return the caller, when people would name it so. Raises `Unfit`."""
+    """Return the caller, when people would name it so. Raises `UnsuitableCandidate`."""
     if caller is None:
         raise UnsuitableCandidate("called outside of functions")
     if caller == target:

@@ -142,7 +142,7 @@ class _Maker:
         return None if targets and targets <= tree.files else "its files are not there any more"
 
     def task(self, commit: Commit) -> Task:
-        """Make a task that is not like others. Raises `Unfit`."""
+        """Make a task that is not like others. Raises `UnsuitableCandidate`."""
         files = list(self._contents(commit))
         if not files:
             raise UnsuitableCandidate("formatting or comments only")

@@ -45,7 +45,8 @@ def generate_tasks(
     make: Callable[[Candidate], Task],
     looked: Looked = ignore_progress,
 ) -> GeneratedTasks:
-    """Make a task of each candidate, until there are enough. `make` raises `Unfit`."""
+    """Make a task of each candidate, until there are enough. Candidates of which `make` raises
+    `UnsuitableCandidate` are counted."""
     tasks, dropped, ids = list[Task](), Counter[str](), Ids()
     for number, candidate in enumerate(candidates):
         if len(tasks) == count:

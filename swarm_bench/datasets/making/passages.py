@@ -69,13 +69,13 @@ class Passages:
     """Most files in which a rare word stands."""
 
     def check(self, passage: Passage) -> None:
-        """Raise `Unfit` where the file could not be known."""
+        """Raise `UnsuitableCandidate` where the file could not be known."""
         if has_copy(self.tree, [passage.path]):
             raise UnsuitableCandidate("its file has a copy in the repository")
 
     def question(self, answer: str, passage: Passage) -> str:
-        """Return the question that a model wrote. Raises `Unfit` for an answer without one, and for
-        a question in the words of the passage."""
+        """Return the question that a model wrote. Raises `UnsuitableCandidate` for an
+        answer without one, and for a question in the words of the passage."""
         question = _question_in(unicodedata.normalize("NFKC", answer))
         if names_file(question, [passage.path]) or _names_one_of(question, _identifiers(passage)):
             raise UnsuitableCandidate("an identifier of the passage in the question")

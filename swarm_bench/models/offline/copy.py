@@ -120,7 +120,7 @@ class _Lessons:
         self._names = sorted(ids)
         self._ids = {token: number for number, token in enumerate(self._names)}
         ranks = np.array([*(self._ids[token] for token in ids), _NOT_BEGUN], dtype=np.int32)
-        ranked = ranks[np.array(tokens, dtype=np.int32)]  # the last one stands for `_BEFORE`
+        ranked = ranks[np.array(tokens, dtype=np.int32)]  # the last one stands for `_NOT_BEGUN`
         at = np.flatnonzero(ranked != _NOT_BEGUN)
         columns = [ranked[at - length] for length in range(1, ORDER + 1)]
         order = np.lexsort(columns[::-1])
