@@ -9,7 +9,7 @@ import pytest
 
 import swarm_bench.reports
 from swarm_bench.analysis.documents.blocks import make_table, make_trials_table
-from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Attachment,
@@ -74,12 +74,9 @@ def test_a_benchmark_of_any_kind_has_a_summary(golden: Sentences) -> None:
     row = Row(metric=METRIC, figures=(Figure(value=3, low=2, high=4, missing=1), None))
     cells = ("a|b", Span(text="x" * 50, longest=5), Value(scale=Style.SECONDS, value=1.5))
     document = make_summary(
-        SummaryHead(
-            title="Prompts",
-            banner=None,
-            head=((Fact(label="Cases", value="3"), Fact(label="Runs", value="1")),),
-        ),
         Opening(
+            title="Prompts",
+            head=((Fact(label="Cases", value="3"), Fact(label="Runs", value="1")),),
             headline=(),
             warnings=["*One* failed."],
             table=make_table(Table(title="Figures", rows=(row,)), ARMS, ["How to read it."]),

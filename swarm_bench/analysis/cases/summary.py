@@ -30,7 +30,7 @@ from swarm_bench.analysis.documents.blocks import (
     make_trials_table,
     paragraph,
 )
-from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.core.metric import Confusion, Metric
@@ -88,11 +88,6 @@ class ComparedArms(CaseSession):
 
 def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
-    description = SummaryHead(
-        title=f"{session.experiment.benchmark} Summary",
-        banner=extras.banner,
-        head=_make_head(session.experiment, extras.facts),
-    )
     effects = _make_effects(session)
     answers = (
         *answer_cases(session),
@@ -102,6 +97,9 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
     first, *further_sections = [*extras.sections, effects]
     extension = describe_extension(session) if find_verdicts(session) else ()
     opening = Opening(
+        title=f"{session.experiment.benchmark} Summary",
+        banner=extras.banner,
+        head=_make_head(session.experiment, extras.facts),
         headline=(
             *map(paragraph, warn_exploratory(session.experiment)),
             *((Answers(items=answers),) if answers else ()),
@@ -112,7 +110,7 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
         notes=(*describe_extension(session), *extras.notes),
         further_sections=tuple(filter(None, further_sections)),
     )
-    return make_summary(description, opening, _make_details(session, extras))
+    return make_summary(opening, _make_details(session, extras))
 
 
 def _make_head(

@@ -21,7 +21,7 @@ from swarm_bench.analysis.documents.effects import (
     make_per_right_answer,
     make_ratio_grid,
 )
-from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.documents.trials import make_trials_section
 from swarm_bench.analysis.missed_tasks import describe_most_missed, make_missed_section
 from swarm_bench.analysis.wording import quantify
@@ -75,38 +75,28 @@ _EFFECTS = "Figures are those of a typical task. What no verdict names is explor
 
 def make_document(report: Report, picture: Picture | None = None) -> Document:
     """Lay out what a comparison says; the picture stands below the table."""
-    description = SummaryHead(title=report.title, banner=report.banner, head=report.head)
-    if report.rehearsed is not None:
-        details = (make_trials_section(report),)
-        return make_summary(
-            description,
-            _make_rehearsal(report, report.rehearsed),
-            details,
-            _make_details_file(report),
-        )
-    effects = _make_effects(report.headline, report.modes, picture)
     opening = Opening(
-        headline=tuple(_make_headline(report.headline)),
-        warnings=report.warnings,
-        table=effects,
-        notes=report.notes,
-        brief=tuple(_make_brief(report.headline)),
-        gravest=report.gravest,
-        aside=describe_most_missed(report.missed, report.modes[:1]),
-    )
-    return make_summary(description, opening, _make_details(report), _make_details_file(report))
-
-
-def _make_rehearsal(report: Report, modes: Sequence[Rehearsed]) -> Opening:
-    """Begin with what a rehearsal is for; of what the modes are worth it says nothing."""
-    return Opening(
+        title=report.title,
+        banner=report.banner,
+        head=report.head,
         headline=(),
         warnings=report.warnings,
-        table=make_rehearsal_section(modes),
         notes=report.notes,
         gravest=report.gravest,
-        next_step=NEXT_STEP,
     )
+    details_file = _make_details_file(report)
+    if report.rehearsed is not None:  # of what the modes are worth it says nothing
+        table = make_rehearsal_section(report.rehearsed)
+        opening = replace(opening, table=table, next_step=NEXT_STEP)
+        return make_summary(opening, (make_trials_section(report),), details_file)
+    opening = replace(
+        opening,
+        headline=tuple(_make_headline(report.headline)),
+        table=_make_effects(report.headline, report.modes, picture),
+        brief=tuple(_make_brief(report.headline)),
+        aside=describe_most_missed(report.missed, report.modes[:1]),
+    )
+    return make_summary(opening, _make_details(report), details_file)
 
 
 def _make_details(report: Report) -> Iterator[Section]:

@@ -10,7 +10,7 @@ from swarm_bench.analysis.documents.blocks import (
     paragraph,
     quote_agent,
 )
-from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.sections.head import describe_repository
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import join, quantify
@@ -44,14 +44,16 @@ def make_document(series: Series) -> Document:
     """Lay out what a series says."""
     sharing = Section(title="What sharing costs or brings", blocks=tuple(_write_sentences(series)))
     opening = Opening(
+        title=series.title,
+        banner=series.banner,
+        head=series.head,
         headline=tuple(_make_headline(series)),
         warnings=series.warnings,
         table=sharing,
         notes=series.notes,
         further_sections=(Section(title="Sessions", blocks=(_list_sessions(series),)),),
     )
-    description = SummaryHead(title=series.title, banner=series.banner, head=series.head)
-    return make_summary(description, opening, _make_details(series))
+    return make_summary(opening, _make_details(series))
 
 
 def _make_details(series: Series) -> Iterator[Section]:

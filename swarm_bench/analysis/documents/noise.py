@@ -8,7 +8,7 @@ from swarm_bench.analysis.documents.blocks import (
     describe_not_reported,
     paragraph,
 )
-from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import (
@@ -60,14 +60,16 @@ _SIZES = (
 def make_document(report: Report, calibration: Calibration) -> Document:
     """Lay out a calibration; the report has what stands before its figures."""
     opening = Opening(
+        title=report.title,
+        banner=report.banner,
+        head=report.head,
         headline=(Answers(items=_qualify_answers(report, calibration)),),
         warnings=report.warnings,
         table=None if calibration.no_floor else _make_floor(calibration),
         notes=report.notes,
         aside=BY_RULES if calibration.spent_by_rules else "",
     )
-    description = SummaryHead(title=report.title, banner=report.banner, head=report.head)
-    return make_summary(description, opening, _make_details(calibration))
+    return make_summary(opening, _make_details(calibration))
 
 
 def _make_details(calibration: Calibration) -> Iterator[Section]:

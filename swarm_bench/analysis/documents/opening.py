@@ -38,24 +38,12 @@ _QUOTED = 130
 """Characters of a caveat: two lines."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class End:
-    """What a terminal shows of a summary."""
-
-    headline: Sequence[Block]
-    tables: Sequence[Grid | Bullets]
-    caveats: Sequence[str]
-    """Warnings and caveats, the gravest first."""
-    notes: int
-    """Number of notes that only the file has."""
-    aside: Text = ()
-    """Text that is shown where there is room."""
-    next_step: str = ""
-
-
-def make_brief(end: End) -> Iterator[Block]:
+def make_brief(opening: "Opening") -> Iterator[Block]:
     """Make what a terminal shows; a renderer makes it fit."""
-    for block in (*end.headline, *end.tables):
+    headline = opening.headline if opening.brief is None else opening.brief
+    of_table = opening.table.blocks if opening.table else ()
+    same = tuple(block for block in of_table if isinstance(block, Grid | Bullets))
+    for block in (*headline, *(same if opening.tables is None else opening.tables)):
         match block:
             case Answers():
                 yield from _list_verdicts(block)
@@ -65,12 +53,15 @@ def make_brief(end: End) -> Iterator[Block]:
                 yield _shorten(block)
             case _:
                 yield block
-    if end.aside:
-        yield replace(paragraph(end.aside), is_spare=True)
-    caveats = [*_merge(end.caveats)]
+    if opening.aside:
+        yield replace(paragraph(opening.aside), is_spare=True)
+    sentences = opening.gravest or opening.warnings
+    caveats = [*_merge(sentences)]
     if items := tuple(map(_make_caveat, caveats[:_MAX_CAVEATS])):
         yield Bullets(items=items, is_spare=True)
-    yield paragraph(*_list_next(end), _describe_file(len(caveats), end.notes))
+    notes = len({*opening.notes}.difference(sentences))
+    next_lines = _list_next(headline, opening.next_step)
+    yield paragraph(*next_lines, _describe_file(len(caveats), notes))
 
 
 def _list_verdicts(answers: Answers) -> Iterator[Block]:
@@ -85,15 +76,15 @@ def _list_verdicts(answers: Answers) -> Iterator[Block]:
         yield _cut_bullets(Bullets(items=lines))
 
 
-def _list_next(end: End) -> Iterator[Text]:
-    blocks = (block for block in end.headline if isinstance(block, Answers))
+def _list_next(headline: Iterable[Block], next_step: str) -> Iterator[Text]:
+    blocks = (block for block in headline if isinstance(block, Answers))
     answers = [answer for block in blocks for answer in block.items]
     steps = [*_select_steps([answer.next for answer in answers if answer.next])]
     for step in steps[:_MAX_STEPS]:
         yield step.line
     settled = [answer.is_settled for answer in answers if answer.figures and not answer.is_aside]
-    if end.next_step:
-        yield end.next_step
+    if next_step:
+        yield next_step
     elif settled and all(settled) and not steps:
         yield "The verdict stands: no further run is needed."
 
@@ -192,8 +183,11 @@ _HEADING = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """What stands open in a summary, in this order."""
+    """What a summary is of, and what stands open in it, in this order."""
 
+    title: str
+    banner: str | None = None
+    head: tuple[tuple[Fact, ...], ...] = ()
     headline: tuple[Block, ...]
     """The verdicts, and what must be known beside them."""
     warnings: Sequence[str]
@@ -212,28 +206,16 @@ class Opening:
     """Next step that a terminal shows, where no verdict says so."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SummaryHead:
-    """What the summary is of."""
-
-    title: str
-    banner: str | None
-    head: tuple[tuple[Fact, ...], ...]
-
-
 def make_summary(
-    summary_head: SummaryHead,
-    opening: Opening,
-    details: Iterable[Section],
-    details_file: Attachment | None = None,
+    opening: Opening, details: Iterable[Section], details_file: Attachment | None = None
 ) -> Document:
     """Lay out a summary: the opening, and the details folded. What has no room in the one is the
     first of the other."""
-    set_up = Section(title="Set-up", blocks=(Facts(lines=summary_head.head),))
+    set_up = Section(title="Set-up", blocks=(Facts(lines=opening.head),))
     headline, more_verdicts = _split_verdicts(opening.headline)
     table, more_rows = _split_table(opening.table)
     fixed = [*headline, *table, *opening.further_sections, set_up]
-    room = OPEN_LINES - 2 - 2 * bool(summary_head.banner) - sum(map(_count_lines, fixed))
+    room = OPEN_LINES - 2 - 2 * bool(opening.banner) - sum(map(_count_lines, fixed))
     note_count = min(len(opening.notes), max(_FEWEST_NOTES, room // 3))
     room -= note_count + (_HEADING + 1) * (bool(opening.warnings) + bool(note_count))
     warnings, more_warnings = _split_sentences("warnings", opening.warnings, max(1, room))
@@ -241,26 +223,12 @@ def make_summary(
     further = [*more_verdicts, *more_warnings, *more_rows, *more_notes]
     folded = (replace(section, folded=True) for section in (*further, *details))
     return Document(
-        title=summary_head.title,
-        banner=summary_head.banner,
+        title=opening.title,
+        banner=opening.banner,
         head=(),
         sections=(*headline, *warnings, *table, *opening.further_sections, *notes, set_up, *folded),
         apart=details_file,
-        brief=tuple(make_brief(_make_end(opening))),
-    )
-
-
-def _make_end(opening: Opening) -> End:
-    of_table = opening.table.blocks if opening.table else ()
-    same = tuple(block for block in of_table if isinstance(block, Grid | Bullets))
-    caveats = opening.gravest or opening.warnings
-    return End(
-        headline=opening.headline if opening.brief is None else opening.brief,
-        tables=same if opening.tables is None else opening.tables,
-        caveats=caveats,
-        notes=len({*opening.notes}.difference(caveats)),
-        aside=opening.aside,
-        next_step=opening.next_step,
+        brief=tuple(make_brief(opening)),
     )
 
 

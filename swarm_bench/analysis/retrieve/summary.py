@@ -6,7 +6,7 @@ from swarm_bench.analysis.cases.caveats import describe_extension, warn_explorat
 from swarm_bench.analysis.cases.summary import list_case_clauses, list_case_warnings, make_facts
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import make_definitions, make_difference, paragraph
-from swarm_bench.analysis.documents.opening import Opening, SummaryHead, make_summary
+from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.missed_tasks import describe_most_missed, find_missed, make_missed_section
 from swarm_bench.analysis.retrieve.caveats import FORM_PHRASES, KINDS
 from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, compute_p95, list_values
@@ -65,13 +65,12 @@ class ComparedSearches(Answers):
 
 def make_document(answers: Answers) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
-    description = SummaryHead(
-        title=f"{RETRIEVE.title} Summary", banner=None, head=_make_head(answers.experiment)
-    )
     items = tuple(make_headline(answers))
     warnings = tuple(list_case_warnings(answers))
     tables = [_make_table(answers, form) for form in answers.forms]
     opening = Opening(
+        title=f"{RETRIEVE.title} Summary",
+        head=_make_head(answers.experiment),
         headline=(
             *map(paragraph, warn_exploratory(answers.experiment)),
             *((AnswersBlock(items=items),) if items else ()),
@@ -85,7 +84,7 @@ def make_document(answers: Answers) -> Document:
         aside=_describe_best(answers),
         notes=(*_list_notes(answers.experiment), *describe_extension(answers)),
     )
-    return make_summary(description, opening, _make_details(answers))
+    return make_summary(opening, _make_details(answers))
 
 
 def _make_head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:

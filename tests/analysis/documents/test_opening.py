@@ -1,6 +1,6 @@
 """Which rows of a table a terminal has room for."""
 
-from swarm_bench.analysis.documents.opening import End, make_brief
+from swarm_bench.analysis.documents.opening import Opening, make_brief
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
 
@@ -17,7 +17,7 @@ def rows_of(*rows: tuple[Cell, ...], marked: frozenset[int]) -> tuple[list[Cell]
     grid = Grid(headers=("Metric", "a", "b"), labels=1, rows=rows, marked=marked)
     (shown,) = (
         it
-        for it in make_brief(End(headline=(), tables=(grid,), caveats=(), notes=0))
+        for it in make_brief(Opening(title="", headline=(), tables=(grid,), warnings=()))
         if isinstance(it, Grid)
     )
     return [row[0] for row in shown.rows], shown.marked

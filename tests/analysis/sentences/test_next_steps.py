@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.analysis.documents.opening import End, make_brief
+from swarm_bench.analysis.documents.opening import Opening, make_brief
 from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, advise_keys, advise_tasks
 from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
 from tests.builders.golden import Sentences
@@ -45,8 +45,8 @@ def test_the_tasks_of_the_session_are_not_replaced(tasks: str, output: str) -> N
 def test_of_steps_for_more_cases_the_largest_is_shown() -> None:
     steps = [Step("a --count 60", "", 60), Step("b", ""), Step("a --count 90", "", 90)]
     items = tuple(Answer(subject="m", claim=" helps", next=step) for step in steps)
-    end = End(headline=[Answers(items=items)], tables=[], caveats=[], notes=0)
-    *_, last = make_brief(end)
+    opening = Opening(title="", headline=(Answers(items=items),), warnings=())
+    *_, last = make_brief(opening)
     assert isinstance(last, Paragraph)
     texts = [it.text for line in last.lines for it in line if isinstance(it, Span)]
     assert texts == ["b", "a --count 90"]
