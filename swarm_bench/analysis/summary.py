@@ -7,8 +7,9 @@ from swarm_bench.analysis.comparison.controls import compare_rule_spending, make
 from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.headline_metrics import list_headline_metrics, select_billed
-from swarm_bench.analysis.comparison.judging import make_matches, sum_judgements
+from swarm_bench.analysis.comparison.judging import make_matches
 from swarm_bench.analysis.comparison.legend import add_legend
+from swarm_bench.analysis.documents.judge import make_judge_section
 from swarm_bench.analysis.missed_tasks import find_missed
 from swarm_bench.analysis.readings import group_all
 from swarm_bench.analysis.sections.head import make_head, write_banner, write_notes
@@ -42,7 +43,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         tables=_make_tables(selection),
         tools=make_tools_sheet(selection),
         overhead=make_overhead(selection),
-        judging=sum_judgements(
+        judging=make_judge_section(
             make_matches(selection), data.verdicts, next(iter(selection.modes), None)
         ),
         rehearsed=describe_rehearsal(selection),

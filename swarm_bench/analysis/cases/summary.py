@@ -19,9 +19,8 @@ from swarm_bench.analysis.cases.results import answer_without_reference, describ
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import answer_cases, find_primary_metric, find_verdicts
 from swarm_bench.analysis.caveats.missing_figures import describe_failed_trials
-from swarm_bench.analysis.comparison.judging import make_case_matches, sum_judgements
+from swarm_bench.analysis.comparison.judging import make_case_matches
 from swarm_bench.analysis.comparison.ratios import divide, subtract
-from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
     explain_table,
     make_difference,
@@ -30,6 +29,7 @@ from swarm_bench.analysis.documents.blocks import (
     make_trials_table,
     paragraph,
 )
+from swarm_bench.analysis.documents.judge import make_judge_section
 from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import list_few, quantify
@@ -172,8 +172,9 @@ def _make_details(session: CaseSession, extras: Extras) -> Iterator[Section]:
         yield make_table(_make_table(session, title, rows), experiment.arms, how)
     references = {*session.references.values()}
     sole = references.pop() if len(references) == 1 else None
-    if judgements := sum_judgements(make_case_matches(session), session.verdicts, sole):
-        yield judge.make_section(judgements, "Arm")
+    matches = make_case_matches(session)
+    if section := make_judge_section(matches, session.verdicts, sole, "Arm"):
+        yield section
     yield make_case_trials(session)
 
 

@@ -1,20 +1,15 @@
 """What a judge made of the answers of a mode or an arm, beside those of the reference."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.selection import Selection, counts
-from swarm_bench.core.figures import total
-from swarm_bench.core.report.report import JudgedMode, JudgeSpending, Judging
-from swarm_bench.core.session.judgements import Side, Verdict
+from swarm_bench.core.session.judgements import Verdict
 from swarm_bench.core.status import Cause
 
 Judge = tuple[str, str]
 Identity = tuple[str, str | None, int, str | None, int]
 """The mode of a pair, and its two trials."""
-Latest = Mapping[tuple[Judge, Identity, Side], Verdict]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,25 +112,6 @@ def _make_contestants(selection: Selection, mode: str) -> tuple[Contestant, ...]
     )
 
 
-def sum_judgements(
-    matches: Sequence[Match], verdicts: Sequence[Verdict], reference: str | None
-) -> Judging | None:
-    """Sum up what was stored; `None` when nothing was judged. `reference`: that of all, if it is
-    one."""
-    if not verdicts:
-        return None
-    latest = {(line.judge, identify_pair(line), line.first): line for line in verdicts}
-    judges = sorted({verdict.judge for verdict in verdicts})
-    return Judging(
-        reference=reference,
-        modes=tuple(_sum_match(match, judge, latest) for judge in judges for match in matches),
-        spending=tuple(
-            _sum_spending(judge, [verdict for verdict in verdicts if verdict.judge == judge])
-            for judge in judges
-        ),
-    )
-
-
 def identify_pair(verdict: Verdict) -> Identity:
     """Return that of the pair that it is about."""
     return (
@@ -145,75 +121,6 @@ def identify_pair(verdict: Verdict) -> Identity:
         verdict.reference_trial,
         verdict.reference_attempt,
     )
-
-
-def _sum_match(match: Match, judge: Judge, latest: Latest) -> JudgedMode:
-    identities = [pair.identity for pair in match.pairs if pair.has_answers]
-    lines = [_find_lines(latest, judge, pair_identity) for pair_identity in identities]
-    results = Counter(_find_result(pair_lines) for pair_lines in lines)
-    decided_lines = [
-        pair_lines for pair_lines in lines if _find_result(pair_lines) in ("win", "tie", "loss")
-    ]
-    judged_lines = [
-        pair_lines for pair_lines in decided_lines if all(line.requests for line in pair_lines)
-    ]
-    return JudgedMode(
-        mode=match.name,
-        judge=_format_judge(judge),
-        wins=results["win"],
-        ties=results["tie"],
-        losses=results["loss"],
-        unreadable=results["unreadable"],
-        unjudged=results["unjudged"],
-        unpaired=match.positions - len(identities),
-        same=len(decided_lines) - len(judged_lines),
-        agreeing=sum(len({line.winner for line in pair_lines}) == 1 for pair_lines in judged_lines),
-    )
-
-
-def _find_lines(latest: Latest, judge: Judge, pair_identity: Identity) -> tuple[Verdict, ...]:
-    """Return the verdicts on a pair, at most one for each order."""
-    sides: tuple[Side, Side] = ("mode", "reference")
-    lines = (latest.get((judge, pair_identity, first)) for first in sides)
-    return tuple(line for line in lines if line is not None)
-
-
-def _find_result(lines: Sequence[Verdict]) -> str:
-    """Return what the verdicts on a pair come to. Where the two orders differ it is a tie, also
-    when one of them said so."""
-    if len(lines) < 2:
-        return "unjudged"
-    if any(line.verdict is None for line in lines):
-        return "unreadable"
-    winners = {line.winner for line in lines}
-    if winners == {"mode"}:
-        return "win"
-    return "loss" if winners == {"reference"} else "tie"
-
-
-def _sum_spending(judge: Judge, lines: Sequence[Verdict]) -> JudgeSpending:
-    requested = [
-        line for line in lines if line.requests
-    ] or lines  # nobody is asked about equal texts
-
-    def add_up(key: str) -> int | float | None:
-        return total(value for line in requested if (value := getattr(line, key)) is not None)
-
-    return JudgeSpending(
-        judge=_format_judge(judge),
-        requests=sum(line.requests for line in lines),
-        input_tokens=add_up("input_tokens"),
-        cache_read=add_up("cache_read"),
-        output_tokens=add_up("output_tokens"),
-        cost=add_up("cost"),
-        without_tokens=sum(line.output_tokens is None for line in lines),
-        without_cost=sum(line.cost is None for line in lines),
-    )
-
-
-def _format_judge(judge: Judge) -> str:
-    model, url = judge
-    return f"{model} at {url}"
 
 
 def make_case_matches(session: CaseSession) -> tuple[Match, ...]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
     describe_not_reported,
     explain_table,
@@ -89,11 +88,12 @@ def make_document(report: Report, picture: Picture | None = None) -> Document:
         table = make_rehearsal_section(report.rehearsed)
         opening = replace(opening, table=table, next_step=NEXT_STEP)
         return make_summary(opening, (make_trials_section(report),), details_file)
+    headline, remark = tuple(_make_headline(report.headline)), report.headline.remark
     opening = replace(
         opening,
-        headline=tuple(_make_headline(report.headline)),
+        headline=(*headline, paragraph(remark)) if remark else headline,
         table=_make_effects(report.headline, report.modes, picture),
-        brief=tuple(_make_brief(report.headline)),
+        brief=headline,
         aside=describe_most_missed(report.missed, report.modes[:1]),
     )
     return make_summary(opening, _make_details(report), details_file)
@@ -108,7 +108,7 @@ def _make_details(report: Report) -> Iterator[Section]:
     if report.measured:
         yield from map(_make_controls, report.controls)
         if report.judging:
-            yield judge.make_section(report.judging)
+            yield report.judging
     yield make_trials_section(report)
 
 
@@ -146,22 +146,6 @@ def _make_comparison(report: Report) -> Iterator[Section]:
 
 
 def _make_headline(headline: Headline) -> Iterator[Block]:
-    if headline.no_verdict:
-        yield paragraph(
-            (
-                "There is ",
-                Span(text="no verdict", strong=True),
-                ": ",
-                quote_agent(headline.no_verdict),
-            )
-        )
-    if headline.standings:
-        yield Answers(items=tuple(map(extend_answer, headline.standings)))
-    if headline.remark:
-        yield paragraph(headline.remark)
-
-
-def _make_brief(headline: Headline) -> Iterator[Block]:
     if headline.no_verdict:
         strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
         yield paragraph(("There is ", strong, ": ", quote_agent(headline.no_verdict)))

@@ -1,10 +1,15 @@
 """The section on what a judge made of the answers."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from swarm_bench.analysis.comparison.judging import Identity, Judge, Match, identify_pair
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import quantify
+from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Cell, Grid, Section, Value
-from swarm_bench.core.report.report import JudgedMode, JudgeSpending, Judging
+from swarm_bench.core.session.judgements import Side, Verdict
 
 _DESCRIPTION = (
     "A model was shown two answers to the same task in the same run, and not whose they are: names "
@@ -18,6 +23,7 @@ _COUNTS = (
     "verdict (unreadable), pairs that were not asked about in both orders (not judged), and trials "
     "without a pair, as one of the two gave no answer that counts."
 )
+_OWN_REFERENCES = "Each row names what it is compared with."
 _HEADERS = (
     "Judge",
     "Wins",
@@ -39,57 +45,119 @@ _SPENDING_HEADERS = (
 )
 
 
-def make_section(judging: Judging, subject: str = "Mode") -> Section:
-    """Make the section. Wins are those of the `subject` in the row."""
-    same = sum(judgement.same for judgement in judging.modes)
+def make_judge_section(
+    matches: Sequence[Match],
+    verdicts: Sequence[Verdict],
+    reference: str | None,
+    subject: str = "Mode",
+) -> Section | None:
+    """Make the section; `None` when nothing was judged. Wins are those of the `subject` in the row,
+    and `reference` is that of all, if it is one."""
+    if not verdicts:
+        return None
+    latest = {(line.judge, identify_pair(line), line.first): line for line in verdicts}
+    judges = sorted({verdict.judge for verdict in verdicts})
+    judged = [
+        (match, judge, _find_judged_pairs(match, judge, latest))
+        for judge in judges
+        for match in matches
+    ]
+    same = sum(
+        not _are_asked(lines) for _, _, pairs in judged for lines in pairs if _is_decided(lines)
+    )
     same_text = (
         f"In {quantify(same, 'pair')} both answers are the same text: a tie, about which nobody "
         f"was asked, and which is not among those where the orders agreed."
     )
+    against = _OWN_REFERENCES if reference is None else f"Each is compared with {reference}."
+    spending = tuple(_make_spending(judge, verdicts) for judge in judges)
+    rows = tuple(_make_row(*entry) for entry in judged)
     return Section(
         title="Judge",
         blocks=(
-            Grid(headers=(subject, *_HEADERS), labels=2, rows=tuple(map(_make_row, judging.modes))),
-            paragraph(f"{_describe_reference(judging)} {_DESCRIPTION}"),
+            Grid(headers=(subject, *_HEADERS), labels=2, rows=rows),
+            paragraph(f"{against} {_DESCRIPTION}"),
             paragraph(_COUNTS, *([same_text] if same else [])),
-            Grid(
-                headers=_SPENDING_HEADERS,
-                labels=1,
-                rows=tuple(map(_make_spending, judging.spending)),
-            ),
+            Grid(headers=_SPENDING_HEADERS, labels=1, rows=spending),
             paragraph("What the judge took is in no other figure of this summary."),
         ),
     )
 
 
-def _describe_reference(judging: Judging) -> str:
-    if judging.reference is None:
-        return "Each row names what it is compared with."
-    return f"Each is compared with {judging.reference}."
+Latest = Mapping[tuple[Judge, Identity, Side], Verdict]
+Lines = Sequence[Verdict]
+"""The verdicts on a pair, at most one for each order."""
 
 
-def _make_row(judgement: JudgedMode) -> tuple[Cell, ...]:
+def _find_judged_pairs(match: Match, judge: Judge, latest: Latest) -> list[Lines]:
+    """Return the verdicts on each pair of answers."""
+    sides: tuple[Side, Side] = ("mode", "reference")
+    keys = [
+        [(judge, pair.identity, side) for side in sides] for pair in match.pairs if pair.has_answers
+    ]
+    return [[latest[key] for key in of_pair if key in latest] for of_pair in keys]
+
+
+def _is_decided(lines: Lines) -> bool:
+    return _find_result(lines) in ("win", "tie", "loss")
+
+
+def _are_asked(lines: Lines) -> bool:
+    """Tell whether the judge was asked: nobody is about equal texts."""
+    return all(line.requests for line in lines)
+
+
+def _find_result(lines: Lines) -> str:
+    """Return what the verdicts on a pair come to. Where the two orders differ it is a tie, also
+    when one of them said so."""
+    if len(lines) < 2:
+        return "unjudged"
+    if any(line.verdict is None for line in lines):
+        return "unreadable"
+    winners = {line.winner for line in lines}
+    if winners == {"mode"}:
+        return "win"
+    return "loss" if winners == {"reference"} else "tie"
+
+
+def _make_row(match: Match, judge: Judge, pairs: Sequence[Lines]) -> tuple[Cell, ...]:
+    results = Counter(map(_find_result, pairs))
+    asked = [lines for lines in pairs if _is_decided(lines) and _are_asked(lines)]
+    agreeing = sum(len({line.winner for line in lines}) == 1 for lines in asked)
+    counts = [results[result] for result in ("win", "tie", "loss")]
+    unpaired = match.positions - len(pairs)
     return (
-        judgement.mode,
-        judgement.judge,
-        *map(_make_count, (judgement.wins, judgement.ties, judgement.losses, judgement.pairs)),
-        None
-        if judgement.agreement is None
-        else Value(scale=Style.PERCENT, value=judgement.agreement),
-        *map(_make_count, (judgement.unreadable, judgement.unjudged, judgement.unpaired)),
+        match.name,
+        _format_judge(judge),
+        *map(_make_count, (*counts, sum(counts))),
+        Value(scale=Style.PERCENT, value=agreeing / len(asked)) if asked else None,
+        *map(_make_count, (results["unreadable"], results["unjudged"], unpaired)),
     )
 
 
-def _make_spending(spending: JudgeSpending) -> tuple[Cell, ...]:
-    tokens = (spending.input_tokens, spending.cache_read, spending.output_tokens)
+def _make_spending(judge: Judge, verdicts: Sequence[Verdict]) -> tuple[Cell, ...]:
+    lines = [verdict for verdict in verdicts if verdict.judge == judge]
+    requested = [line for line in lines if line.requests] or lines
+
+    def add_up(key: str) -> int | float | None:
+        return total(value for line in requested if (value := getattr(line, key)) is not None)
+
+    without_tokens = sum(line.output_tokens is None for line in lines)
+    without_cost = sum(line.cost is None for line in lines)
     return (
-        spending.judge,
-        _make_count(spending.requests),
-        *(_make_count(number, spending.without_tokens) for number in tokens),
-        Value(
-            scale=Style.DOLLARS, value=spending.cost, notes=_describe_missing(spending.without_cost)
+        _format_judge(judge),
+        _make_count(sum(line.requests for line in lines)),
+        *(
+            _make_count(add_up(key), without_tokens)
+            for key in ("input_tokens", "cache_read", "output_tokens")
         ),
+        Value(scale=Style.DOLLARS, value=add_up("cost"), notes=_describe_missing(without_cost)),
     )
+
+
+def _format_judge(judge: Judge) -> str:
+    model, url = judge
+    return f"{model} at {url}"
 
 
 def _make_count(number: float | None, missing: int = 0) -> Value:

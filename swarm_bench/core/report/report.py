@@ -6,70 +6,11 @@ All text in it is plain text; a reporter escapes what its format needs escaped.
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric, ReadTrial, Style
-from swarm_bench.core.report.document import Fact
+from swarm_bench.core.report.document import Fact, Section
 from swarm_bench.core.report.ratios import Difference, Ratio, Ratios
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.core.session.records import TrialRecord
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgedMode:
-    """What a judge made of a mode's answers beside those of the reference. The numbers are pairs of
-    answers to a task in a run; a pair is in one of them."""
-
-    mode: str
-    judge: str
-    wins: int
-    ties: int
-    losses: int
-    unreadable: int
-    """A reply did not end with a verdict."""
-    unjudged: int
-    """Not asked in both orders yet, or not of these answers."""
-    unpaired: int
-    """Number of pairs in which one of the agents gave no answer that counts."""
-    same: int
-    """Number of ties because both answers are the same text, so that no judge was asked."""
-    agreeing: int
-    """Pairs whose two orders led to the same verdict."""
-
-    @property
-    def pairs(self) -> int:
-        """Return the number of pairs with a verdict."""
-        return self.wins + self.ties + self.losses
-
-    @property
-    def agreement(self) -> float | None:
-        """The share of the pairs whose two orders led to the same verdict; `None` without any."""
-        count = self.pairs - self.same
-        return self.agreeing / count if count else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeSpending:
-    """What a judge took. No figure of a trial has it."""
-
-    judge: str
-    requests: int
-    input_tokens: float | None
-    """Tokens of the verdicts that state them, as in the two fields below."""
-    cache_read: float | None
-    output_tokens: float | None
-    cost: float | None
-    without_tokens: int
-    """Verdicts whose tokens are not known."""
-    without_cost: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judging:
-    """The comparisons of a session by all its judges."""
-
-    reference: str | None
-    """`None` where each names its own."""
-    modes: tuple[JudgedMode, ...]
-    spending: tuple[JudgeSpending, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,7 +291,7 @@ class Report:
     """Calls by mode and tool; `None` when no transcript shows a call."""
     overhead: Sheet | None
     """Cost of each tool that is only present; `None` when it was not measured."""
-    judging: Judging | None
+    judging: Section | None
     """`None` when no model was asked to compare answers."""
     rehearsed: tuple[Rehearsed, ...] | None
     """Figures of each mode with a tool; `None` in a session that is no rehearsal."""
