@@ -50,11 +50,6 @@ def raise_interrupt(number: int, frame: FrameType | None) -> None:
     of_loop(signal.SIGINT, frame)
 
 
-def was_interrupted() -> bool:
-    """Tell whether a signal came, whatever became of it."""
-    return bool(_signals)
-
-
 def check() -> None:
     """Raise `KeyboardInterrupt` when a signal came and was not heeded."""
     if _signals:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Status(StrEnum):
@@ -53,113 +54,74 @@ class Consequence:
     """What a cause means for the experiment."""
 
     status: Status
-    rerun: bool
-    """`--continue` runs the trial again: it says nothing about the mode."""
     meaning: str
     """A clause that reads on after "n trials"."""
+
+    @cached_property
+    def rerun(self) -> bool:
+        """Whether `--continue` runs the trial again: it says nothing about the mode."""
+        return self.status in (Status.PROVIDER_LIMITED, Status.HARNESS_FAILED, Status.CANCELLED)
 
     def of(self, trials: int) -> str:
         """Return the clause for a number of trials."""
         return self.meaning.replace("were ", "was ", 1) if trials == 1 else self.meaning
 
 
+_MEANINGS: dict[Status, dict[Cause, str]] = {
+    Status.COMPLETED: {
+        Cause.FINISHED: "gave an answer",
+    },
+    Status.BUDGET_REACHED: {
+        Cause.MAX_TURNS: "used up their turns without an answer",
+        Cause.TIMEOUT: "were stopped at the time limit",
+        Cause.OUTPUT_LIMIT: "were stopped at the output limit",
+        Cause.COST_LIMIT: "were stopped at their cost limit",
+    },
+    Status.AGENT_FAILED: {
+        Cause.ERROR_RESULT: "reported an error instead of an answer",
+        Cause.EXIT_CODE: "ended with a failing exit code",
+        Cause.NO_OUTPUT: "ended without printing anything",
+        Cause.UNREADABLE_OUTPUT: "printed something that is not a result",
+        Cause.EMPTY_ANSWER: "ended with an empty answer",
+        Cause.ANSWER_CUT: "had their answer cut at the model's output limit",
+        Cause.REFUSED: "were refused an answer by the model",
+        Cause.CONTEXT_OVERFLOW: "outgrew the model's context",
+    },
+    Status.HARNESS_FAILED: {
+        Cause.OUTPUT_CUT: (
+            "were lost with the end of their output, which broke off although all went well"
+        ),
+        Cause.NOT_STARTED: "could not be started",
+        Cause.ADAPTER_FAILED: "met a defect of the adapter or the benchmark that runs them",
+        Cause.WORKSPACE_FAILED: "had no workspace",
+        Cause.SERVICE_FAILED: "lost a service that they need",
+        Cause.INDEX_FAILED: "had no index to ask",
+        Cause.ENVIRONMENT_FAILED: "could not have their code run",
+        Cause.JUDGE_FAILED: "had no answer from the judge",
+    },
+    Status.PROVIDER_LIMITED: {
+        Cause.RATE_LIMITED: "were turned away by the provider's rate limit",
+        Cause.PROVIDER_FAILED: (
+            "had no answer from the provider: it was overloaded, broken or not to be reached"
+        ),
+        Cause.NOT_AUTHORIZED: "failed authentication: no login, or a key that the provider rejects",
+        Cause.NO_CREDIT: (
+            "were turned away for want of money: no credit, or a quota that is used up"
+        ),
+        Cause.UNKNOWN_MODEL: (
+            "asked for a model that the provider does not have, or not in that way"
+        ),
+        Cause.WRONG_ADDRESS: (
+            "were asked at an address that is another one by now, or takes no such requests"
+        ),
+    },
+    Status.CANCELLED: {
+        Cause.INTERRUPTED: "were interrupted",
+    },
+}
 CONSEQUENCES: dict[Cause, Consequence] = {
-    Cause.FINISHED: Consequence(status=Status.COMPLETED, rerun=False, meaning="gave an answer"),
-    Cause.MAX_TURNS: Consequence(
-        status=Status.BUDGET_REACHED, rerun=False, meaning="used up their turns without an answer"
-    ),
-    Cause.TIMEOUT: Consequence(
-        status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at the time limit"
-    ),
-    Cause.OUTPUT_LIMIT: Consequence(
-        status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at the output limit"
-    ),
-    Cause.COST_LIMIT: Consequence(
-        status=Status.BUDGET_REACHED, rerun=False, meaning="were stopped at their cost limit"
-    ),
-    Cause.ERROR_RESULT: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="reported an error instead of an answer"
-    ),
-    Cause.EXIT_CODE: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="ended with a failing exit code"
-    ),
-    Cause.NO_OUTPUT: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="ended without printing anything"
-    ),
-    Cause.UNREADABLE_OUTPUT: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="printed something that is not a result"
-    ),
-    Cause.EMPTY_ANSWER: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="ended with an empty answer"
-    ),
-    Cause.OUTPUT_CUT: Consequence(
-        status=Status.HARNESS_FAILED,
-        rerun=True,
-        meaning="were lost with the end of their output, which broke off although all went well",
-    ),
-    Cause.ANSWER_CUT: Consequence(
-        status=Status.AGENT_FAILED,
-        rerun=False,
-        meaning="had their answer cut at the model's output limit",
-    ),
-    Cause.REFUSED: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="were refused an answer by the model"
-    ),
-    Cause.CONTEXT_OVERFLOW: Consequence(
-        status=Status.AGENT_FAILED, rerun=False, meaning="outgrew the model's context"
-    ),
-    Cause.RATE_LIMITED: Consequence(
-        status=Status.PROVIDER_LIMITED,
-        rerun=True,
-        meaning="were turned away by the provider's rate limit",
-    ),
-    Cause.PROVIDER_FAILED: Consequence(
-        status=Status.PROVIDER_LIMITED,
-        rerun=True,
-        meaning="had no answer from the provider: it was overloaded, broken or not to be reached",
-    ),
-    Cause.NOT_AUTHORIZED: Consequence(
-        status=Status.PROVIDER_LIMITED,
-        rerun=True,
-        meaning="failed authentication: no login, or a key that the provider rejects",
-    ),
-    Cause.NO_CREDIT: Consequence(
-        status=Status.PROVIDER_LIMITED,
-        rerun=True,
-        meaning="were turned away for want of money: no credit, or a quota that is used up",
-    ),
-    Cause.UNKNOWN_MODEL: Consequence(
-        status=Status.PROVIDER_LIMITED,
-        rerun=True,
-        meaning="asked for a model that the provider does not have, or not in that way",
-    ),
-    Cause.WRONG_ADDRESS: Consequence(
-        status=Status.PROVIDER_LIMITED,
-        rerun=True,
-        meaning="were asked at an address that is another one by now, or takes no such requests",
-    ),
-    Cause.NOT_STARTED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"
-    ),
-    Cause.ADAPTER_FAILED: Consequence(
-        status=Status.HARNESS_FAILED,
-        rerun=True,
-        meaning="met a defect of the adapter or the benchmark that runs them",
-    ),
-    Cause.WORKSPACE_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="had no workspace"
-    ),
-    Cause.SERVICE_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="lost a service that they need"
-    ),
-    Cause.INDEX_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="had no index to ask"
-    ),
-    Cause.ENVIRONMENT_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="could not have their code run"
-    ),
-    Cause.JUDGE_FAILED: Consequence(
-        status=Status.HARNESS_FAILED, rerun=True, meaning="had no answer from the judge"
-    ),
-    Cause.INTERRUPTED: Consequence(status=Status.CANCELLED, rerun=True, meaning="were interrupted"),
+    cause: Consequence(status=status, meaning=meanings[cause])
+    for cause in Cause
+    for status, meanings in _MEANINGS.items()
+    if cause in meanings
 }

@@ -11,13 +11,21 @@ from swarm_bench.analysis.documents import comparison, growth, noise, trials
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.calibration import Calibration
-from swarm_bench.core.report.report import Report
+from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.core.report.series import Series
 from swarm_bench.core.session.records import TrialRecord
 
 summarise = partial(swarm_bench.analysis.summary.summarise, metrics=METRICS)
 calibration = partial(swarm_bench.analysis.noise.compute_calibration, metrics=METRICS)
 series = partial(swarm_bench.analysis.series.compute_series, metrics=METRICS)
+
+
+def has_qualifications(headline: Headline) -> bool:
+    """Tell whether anything stands against believing the figures as they are."""
+    return bool(
+        headline.no_verdict
+        or any(mode.no_verdict or mode.qualifications for mode in headline.standings)
+    )
 
 
 def render(report: Report) -> str:

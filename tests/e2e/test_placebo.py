@@ -20,7 +20,7 @@ from swarm_bench.programs.canopy.mcp.server import TOOLS
 from swarm_bench.retrieval.placebo.drawing import make_placebo_tool
 from swarm_bench.retrieval.placebo.material import Material, Passage, name_script
 from tests.builders.golden import Sentences
-from tests.builders.reports import summarise
+from tests.builders.reports import has_qualifications, summarise
 from tests.e2e.conftest import Bench, Done
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -128,7 +128,7 @@ def test_an_agent_that_spends_least_with_a_placebo_makes_no_win_of_it(painted: B
     assert other == untold
     assert found.headline.ratios
     assert {column.mode for column in found.headline.ratios.columns} == {"canopy", "mine"}
-    assert found.headline.has_qualifications
+    assert has_qualifications(found.headline)
     part = done.out.partition("## Headline")[2].partition("\n## ")[0]
     assert "here are no caveats" not in part
     alone = summarise(_only(painted, "baseline", "mine")).headline

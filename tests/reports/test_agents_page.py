@@ -12,7 +12,7 @@ import pytest
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Described
 from swarm_bench.models.rehearsal.faults import FAULTS
-from swarm_bench.reports.reference import abilities_table, fault_table, limits_list
+from tests.builders.reference import abilities_table, fault_table, limits_list
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 WITH_ARGUMENT = {"command", "replay"}

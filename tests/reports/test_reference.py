@@ -23,7 +23,7 @@ from swarm_bench.benchmarks.swarm.metrics.tool_use import OVERHEAD, TOOLS
 from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.reports.reference import cause_table, key_table, metric_table
+from tests.builders.reference import cause_table, key_table, metric_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 

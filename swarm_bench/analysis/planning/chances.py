@@ -12,6 +12,7 @@ from swarm_bench.analysis.statistics.formulas import (
     POWER,
     compute_difference_sd,
     compute_t_limit,
+    find_fewest,
 )
 from swarm_bench.analysis.statistics.looks import compute_half_width
 from swarm_bench.analysis.statistics.rule import (
@@ -79,14 +80,11 @@ def compute_chances(truth: Truth, tasks: int, runs: int, bar: Bar) -> dict[Verdi
 def count_tasks(truth: Truth, runs: int, bar: Bar) -> int | None:
     """Count the fewest independent tasks with which `helps` is as likely as we ask for; `None` for
     more than 1,000."""
-    few, many = FEWEST, _MAX_TASKS
-    while few < many:
-        middle = (few + many) // 2
-        if compute_chances(truth, middle, runs, bar)[Verdict.HELPS] >= POWER:
-            many = middle
-        else:
-            few = middle + 1
-    return few if compute_chances(truth, few, runs, bar)[Verdict.HELPS] >= POWER else None
+    return find_fewest(
+        lambda tasks: compute_chances(truth, tasks, runs, bar)[Verdict.HELPS] >= POWER,
+        FEWEST,
+        _MAX_TASKS,
+    )
 
 
 def _compute_cost_chances(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Change, float]:

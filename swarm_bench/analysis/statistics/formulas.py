@@ -4,6 +4,7 @@ Everything is in the units of the values; of logarithms when they are logarithms
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import fmean
@@ -135,13 +136,16 @@ def count_fewest_cases(
 ) -> int | None:
     """Count the fewest differences with which so large a mean is detectable; `None` for more than
     `max_cases`."""
-    few, many = 2, max_cases
-    while few < many:
-        middle = (few + many) // 2
-        smallest = compute_smallest(sd, middle, alpha)
-        if smallest is not None and smallest <= mean:
-            many = middle
-        else:
-            few = middle + 1
-    smallest = compute_smallest(sd, few, alpha)
-    return few if smallest is not None and smallest <= mean else None
+
+    def is_detectable(cases: int) -> bool:
+        smallest = compute_smallest(sd, cases, alpha)
+        return smallest is not None and smallest <= mean
+
+    return find_fewest(is_detectable, 2, max_cases)
+
+
+def find_fewest(holds: Callable[[int], bool], least: int, most: int) -> int | None:
+    """Find the smallest number, at least the first of these, with which and with more of which
+    something holds; `None` where that is more than the other."""
+    number = least + bisect_left(range(least, most), True, key=holds)
+    return number if holds(number) else None

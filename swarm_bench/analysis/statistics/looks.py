@@ -9,7 +9,7 @@ is. That holds at every look, so a session may end at any of them.
 import math
 from statistics import NormalDist
 
-from swarm_bench.analysis.statistics.formulas import POWER
+from swarm_bench.analysis.statistics.formulas import POWER, find_fewest
 
 _SPREAD = 2.0
 """Effects of the mixture have a standard deviation of 1 / 2. In simulations of a saving of 20 %
@@ -50,12 +50,9 @@ def count_fewest_at_every_look(
 ) -> int | None:
     """Count the fewest cases with which the interval reaches no further than `size`; `None` for
     more than `max_cases`."""
-    few, many = 1, max_cases
-    while few < many:  # the more cases, the narrower
-        middle = (few + many) // 2
-        wide = compute_half_width(deviation, middle, alpha) > size
-        few, many = (middle + 1, many) if wide else (few, middle)
-    return few if compute_half_width(deviation, few, alpha) <= size else None
+    return find_fewest(
+        lambda cases: compute_half_width(deviation, cases, alpha) <= size, 1, max_cases
+    )
 
 
 def compute_log_rarity(losses: int, number: float, share: float) -> float:

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from bisect import bisect_left
 from enum import StrEnum
 
 from swarm_bench.analysis.statistics.effects import Effect
@@ -180,10 +181,7 @@ def _count_cases_at_every_look(losses: int, margin: float) -> int:
     few = many = losses + 1
     while not rare(many):  # ends: each case without a loss multiplies the evidence
         few, many = many, 2 * many
-    while few < many:
-        middle = (few + many) // 2
-        few, many = (few, middle) if rare(middle) else (middle + 1, many)
-    return few
+    return few + bisect_left(range(few, many), True, key=rare)
 
 
 _OF_QUALITY = {

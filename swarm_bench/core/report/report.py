@@ -169,14 +169,6 @@ class Headline:
     """Figures of right answers; `None` where these are unknown, and where nothing could be
     measured."""
 
-    @property
-    def has_qualifications(self) -> bool:
-        """Whether anything stands against believing the figures as they are."""
-        return bool(
-            self.no_verdict
-            or any(mode.no_verdict or mode.qualifications for mode in self.standings)
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class SplitRow:

@@ -27,7 +27,7 @@ from tests.analysis.caveats.test_censoring import with_stopped
 from tests.analysis.caveats.test_order import TURNS, drifting
 from tests.analysis.comparison.test_verdicts import BASELINE, TASKS, trials
 from tests.builders.golden import Sentences
-from tests.builders.reports import summarise
+from tests.builders.reports import has_qualifications, summarise
 from tests.builders.sessions import make_failed, make_session, make_swarm, make_trial
 
 FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
@@ -172,7 +172,7 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     report = summarise(data)
     assert set(list_kind_warnings(selection, kind)) <= set(report.warnings)
     standing = next(it for it in report.headline.standings if it.mode == mode)
-    assert report.headline.has_qualifications
+    assert has_qualifications(report.headline)
     held = make_gate(
         selection, [Limit(kind=Kind.MAX, metric="num_turns", value=9, mode=mode)], NEAR
     )
@@ -306,4 +306,4 @@ def test_a_status_may_be_the_same_in_every_call() -> None:
     trials = [make_trial("canopy", agent=at, tool_answers=same(f"q{at}", "a")) for at in (1, 2)]
     purposes = {"canopy": {FIND: "other"}}
     data = make_session(make_trial(), *trials, tool_purposes=purposes)
-    assert not summarise(data).headline.has_qualifications
+    assert not has_qualifications(summarise(data).headline)

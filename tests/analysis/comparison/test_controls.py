@@ -5,7 +5,7 @@ import pytest
 from swarm_bench.analysis.comparison.controls import NO_VERDICT, OF_A_PLACEBO
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.golden import Sentences
-from tests.builders.reports import summarise
+from tests.builders.reports import has_qualifications, summarise
 
 Trial = Callable[..., TrialRecord]
 Session = Callable[..., SessionData]
@@ -131,7 +131,7 @@ def test_a_placebo_is_no_column_of_the_headline_and_no_tool_of_it(
     assert headline.ratios
     assert [column.mode for column in headline.ratios.columns] == ["canopy"]
     assert headline.all_used
-    assert headline.has_qualifications
+    assert has_qualifications(headline)
 
 
 def test_a_mode_is_qualified_whose_placebo_has_no_verdict(trial: Trial, session: Session) -> None:

@@ -10,7 +10,7 @@ from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from tests.builders.golden import Sentences
-from tests.builders.reports import summarise
+from tests.builders.reports import has_qualifications, summarise
 
 Trial = Callable[..., TrialRecord]
 Swarm = Callable[..., SwarmRecord]
@@ -25,7 +25,7 @@ def warnings(data: SessionData) -> list[str]:
 
 def test_a_good_session_has_none(trial: Trial, session: Session) -> None:
     data = session(trial(), trial("canopy"), trial("canopy-service"), planned={"baseline": 1})
-    assert not summarise(data).headline.has_qualifications
+    assert not has_qualifications(summarise(data).headline)
     assert warnings(data) == []
     assert summarise(data).retrieval_exercised is True
 

@@ -8,9 +8,9 @@ import pytest
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS, load_metrics
 from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
-from swarm_bench.reports.reference import metric_table
 from tests.builders.golden import Sentences
 from tests.builders.packages import install
+from tests.builders.reference import metric_table
 from tests.builders.reports import render, render_page
 from tests.builders.sessions import make_session, make_trial
 
