@@ -57,13 +57,16 @@ def make_judge_section(
         return None
     latest = {(line.judge, identify_pair(line), line.first): line for line in verdicts}
     judges = sorted({verdict.judge for verdict in verdicts})
-    judged = [
+    comparisons = [
         (match, judge, _find_judged_pairs(match, judge, latest))
         for judge in judges
         for match in matches
     ]
     same = sum(
-        not _are_asked(lines) for _, _, pairs in judged for lines in pairs if _is_decided(lines)
+        not _are_asked(lines)
+        for _, _, pairs in comparisons
+        for lines in pairs
+        if _is_decided(lines)
     )
     same_text = (
         f"In {quantify(same, 'pair')} both answers are the same text: a tie, about which nobody "
@@ -71,7 +74,7 @@ def make_judge_section(
     )
     against = _OWN_REFERENCES if reference is None else f"Each is compared with {reference}."
     spending = tuple(_make_spending(judge, verdicts) for judge in judges)
-    rows = tuple(_make_row(*entry) for entry in judged)
+    rows = tuple(_make_row(*entry) for entry in comparisons)
     return Section(
         title="Judge",
         blocks=(
@@ -122,15 +125,17 @@ def _find_result(lines: Lines) -> str:
 
 def _make_row(match: Match, judge: Judge, pairs: Sequence[Lines]) -> tuple[Cell, ...]:
     results = Counter(map(_find_result, pairs))
-    asked = [lines for lines in pairs if _is_decided(lines) and _are_asked(lines)]
-    agreeing = sum(len({line.winner for line in lines}) == 1 for lines in asked)
+    requested_pairs = [lines for lines in pairs if _is_decided(lines) and _are_asked(lines)]
+    agreeing = sum(len({line.winner for line in lines}) == 1 for lines in requested_pairs)
     counts = [results[result] for result in ("win", "tie", "loss")]
     unpaired = match.positions - len(pairs)
     return (
         match.name,
         _format_judge(judge),
         *map(_make_count, (*counts, sum(counts))),
-        Value(scale=Style.PERCENT, value=agreeing / len(asked)) if asked else None,
+        Value(scale=Style.PERCENT, value=agreeing / len(requested_pairs))
+        if requested_pairs
+        else None,
         *map(_make_count, (results["unreadable"], results["unjudged"], unpaired)),
     )
 
