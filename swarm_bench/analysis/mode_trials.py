@@ -82,7 +82,7 @@ class ModeTrials:
         lacking = Counter(
             server
             for trial in self.connected_trials
-            for server in self._servers
+            for server in self.servers
             if _is_lacking(trial, server)
         )
         return dict(lacking)
@@ -106,10 +106,10 @@ class ModeTrials:
         return self._sum_calls(trial.tool_unanswered for trial in self.counted_trials)
 
     def _sum_calls(self, calls: Iterable[Mapping[str, int] | None]) -> int:
-        return sum(count_server_calls(by_tool, self._servers) for by_tool in calls if by_tool)
+        return sum(count_server_calls(by_tool, self.servers) for by_tool in calls if by_tool)
 
     @cached_property
-    def _servers(self) -> tuple[str, ...]:
+    def servers(self) -> tuple[str, ...]:
         return self.selection.list_servers(self.mode)
 
 

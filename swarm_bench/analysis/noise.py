@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from swarm_bench.analysis.caveats.no_verdict import explain_no_verdict
-from swarm_bench.analysis.comparison.controls import BANNER, TITLE
 from swarm_bench.analysis.comparison.headline_metrics import RATIOS, REQUESTS, TURNS, select_billed
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.pairs import find_groups
@@ -38,7 +37,7 @@ from swarm_bench.analysis.statistics.formulas import (
 from swarm_bench.analysis.statistics.pairing import Cases
 from swarm_bench.analysis.wording import join_titles, lowercase
 from swarm_bench.core.metric import Metric, Metrics
-from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
+from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import Answer, Step, Tone
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -92,7 +91,7 @@ def compute_calibration(data: SessionData, metrics: Metrics) -> Calibration:
         excluded=sum(not compares(trial) for trial in selection.trials),
         answers=(answer_no_floor(mode, explanation),) if explanation else answer_noise(of_rows),
         rows=rows,
-        spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=costs) if costs else None,
+        spent_by_rules=costs,
         unknown=tuple(row.metric for row in noise_rows if not row.pairs),
         sizes=SIZES,
         no_floor=explanation,

@@ -1,14 +1,13 @@
 """Growing swarms: each size against the smallest one, task by task."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import TypeVar
 
 from swarm_bench.analysis.aggregates import aggregate, read_finite, reduce_runs
 from swarm_bench.analysis.caveats.omitted_trials import count_reasons
-from swarm_bench.analysis.comparison.controls import BANNER, TITLE
 from swarm_bench.analysis.comparison.correctness import RECALL, RIGHT
 from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.headline_metrics import select_billed
@@ -20,9 +19,9 @@ from swarm_bench.analysis.documents.growth import (
     make_facts,
     write_sentence,
 )
-from swarm_bench.analysis.mode_trials import get_mode_trials
+from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
 from swarm_bench.analysis.observations import Frame, group_by_case, make_frame
-from swarm_bench.analysis.selection import Selection, Slice, Weights, compares, counts
+from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, pair_figures
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.wording import quantify
@@ -40,74 +39,47 @@ from swarm_bench.retrieval.witnesses.treatment import count_server_calls, is_of_
 Subject = TypeVar("Subject")
 
 
-@dataclass(frozen=True)
-class Verdicts:
-    """Verdicts of sessions by size, the smallest first."""
-
-    selections: Mapping[int, Selection]
-
-    @cached_property
-    def _headlines(self) -> dict[int, Headline]:
-        return {size: make_headline(selection) for size, selection in self.selections.items()}
-
-    def explain_nothing(self) -> dict[str, Sizes]:
-        """Say why there is no verdict at all, and for which sizes."""
-        return _group_sizes(
-            (headline.no_verdict, size)
-            for size, headline in self._headlines.items()
-            if headline.no_verdict
-        )
-
-    def list_standings(self, mode: str) -> dict[Standing, Sizes]:
-        """Return the standings without what qualifies them, and without those that say nothing
-        then."""
-        unqualified = (
-            (replace(standing, qualifications=()), size)
-            for standing, size in self._list_standings(mode)
-        )
-        return _group_sizes(
-            (standing, size)
-            for standing, size in unqualified
-            if standing.concluded is not None
-            or replace(standing, answer=None) != Standing(mode=mode)
-        )
-
-    def list_qualifications(self, mode: str) -> dict[str, Sizes]:
-        return _group_sizes(
-            (qualification, size)
-            for standing, size in self._list_standings(mode)
-            for qualification in standing.qualifications
-        )
-
-    def find_excluded(self, mode: str) -> Sizes:
-        """Return the sizes for which there is no verdict on the mode."""
-        by_itself = {size for standing, size in self._list_standings(mode) if standing.no_verdict}
-        return tuple(
-            size
-            for size, headline in self._headlines.items()
-            if headline.no_verdict or size in by_itself
-        )
-
-    def _list_standings(self, mode: str) -> list[tuple[Standing, int]]:
-        return [
-            (standing, size)
-            for size, headline in self._headlines.items()
-            for standing in headline.standings
-            if standing.mode == mode
-        ]
+Headlines = Mapping[int, Headline]
+"""Headlines of sessions by size, the smallest first."""
 
 
-def describe_excluded(mode: str, selections: Mapping[int, Selection]) -> tuple[str, ...]:
+def _list_standings(headlines: Headlines, mode: str) -> list[tuple[Standing, int]]:
+    return [
+        (standing, size)
+        for size, headline in headlines.items()
+        for standing in headline.standings
+        if standing.mode == mode
+    ]
+
+
+def _find_excluded(headlines: Headlines, mode: str) -> Sizes:
+    """Return the sizes for which there is no verdict on the mode."""
+    by_itself = {size for standing, size in _list_standings(headlines, mode) if standing.no_verdict}
+    return tuple(
+        size for size, headline in headlines.items() if headline.no_verdict or size in by_itself
+    )
+
+
+def _group_standings(headlines: Headlines, mode: str) -> dict[Standing, Sizes]:
+    """Return the standings without what qualifies them, and without those that say nothing then."""
+    unqualified = (
+        (replace(standing, qualifications=()), size)
+        for standing, size in _list_standings(headlines, mode)
+    )
+    return _group_sizes(
+        (standing, size)
+        for standing, size in unqualified
+        if standing.concluded is not None or replace(standing, answer=None) != Standing(mode=mode)
+    )
+
+
+def _describe_excluded(sizes: Iterable[int], parts: Iterable[ModeTrials]) -> Iterator[str]:
     """Say `1 at a time: 2 of 4 trials (2 contaminated)`."""
-    sentences = []
-    for size, selection in selections.items():
-        mode_trials = get_mode_trials(selection, mode)
-        counts = count_reasons(mode_trials)
-        clauses = [f"{count} {reason}" for reason, count in counts.items()]
-        if clauses:
-            count_text = f"{sum(counts.values())} of {quantify(len(mode_trials.all), 'trial')}"
-            sentences.append(f"{size} at a time: {count_text} ({', '.join(clauses)})")
-    return tuple(sentences)
+    for size, part in zip(sizes, parts, strict=True):
+        if reasons := count_reasons(part):
+            clauses = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+            count_text = f"{sum(reasons.values())} of {quantify(len(part.all), 'trial')}"
+            yield f"{size} at a time: {count_text} ({clauses})"
 
 
 def _group_sizes(subjects: Iterable[tuple[Subject, int]]) -> dict[Subject, Sizes]:
@@ -122,7 +94,7 @@ def compute_series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Ser
     experiment."""
     sizes = tuple(sorted(sessions))
     selections = {size: Selection(sessions[size], metrics) for size in sizes}
-    verdicts = Verdicts(selections)
+    headlines = {size: make_headline(selection) for size, selection in selections.items()}
     reports = [summarise(sessions[size], metrics) for size in sizes]
     return Series(
         title="Growing Swarms",
@@ -131,62 +103,46 @@ def compute_series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Ser
         warnings=list_warnings(selections, reports),
         notes=reports[0].notes,
         sizes=sizes,
-        no_verdict=verdicts.explain_nothing(),
-        modes=tuple(_make_mode(mode, selections, verdicts) for mode in selections[sizes[0]].modes),
+        no_verdict=_group_sizes(
+            (headline.no_verdict, size)
+            for size, headline in headlines.items()
+            if headline.no_verdict
+        ),
+        modes=tuple(_make_mode(mode, selections, headlines) for mode in selections[sizes[0]].modes),
         remark=DESCRIPTIVE if selections[sizes[0]].keyed_weights else f"{DESCRIPTIVE} {NO_KEYS}",
-        title_of_spent=TITLE,
-        banner_of_spent=BANNER,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """One mode in swarms of one size."""
-
-    trials: tuple[TrialRecord, ...]
-    swarms: tuple[SwarmRecord, ...]
-    servers: tuple[str, ...]
-    slices: tuple[Slice, ...]
-    weights: Weights
-    """Weights of the tasks in means."""
-
-
-def _make_part(selection: Selection, mode: str) -> _Part:
-    return _Part(
-        trials=selection.select(mode),
-        swarms=selection.select_swarms(mode),
-        servers=selection.list_servers(mode),
-        slices=selection.list_slices(mode),
-        weights=selection.weights,
-    )
-
-
-def _make_mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
-    parts = [_make_part(selection, mode) for selection in selections.values()]
-    sizes, excluded_sizes = tuple(selections), verdicts.find_excluded(mode)
+def _make_mode(mode: str, selections: Mapping[int, Selection], headlines: Headlines) -> ModeSeries:
+    parts = [get_mode_trials(selection, mode) for selection in selections.values()]
+    sizes, excluded_sizes = tuple(selections), _find_excluded(headlines, mode)
     rows = [
         SeriesRow(
             metric=_define(metric),
             cells=_remove_excluded(_MEASURES[metric.key](metric, parts), sizes, excluded_sizes),
         )
-        for metric in _list_measures(parts, selections[sizes[0]])
+        for metric in _list_measures(parts)
     ]
     present = tuple(
         row for row in rows if any(cell.value is not None or cell.excluded for cell in row.cells)
     )
     by_rules = any(selection.fixed_rules for selection in selections.values())
     visible_rows = tuple(row for row in present if not (row.metric.spent and by_rules))
-    qualifications = verdicts.list_qualifications(mode)
+    qualifications = _group_sizes(
+        (qualification, size)
+        for standing, size in _list_standings(headlines, mode)
+        for qualification in standing.qualifications
+    )
     outer_sizes = (sizes[0], sizes[-1])
     return ModeSeries(
         mode=mode,
         rows=visible_rows,
         spent_by_rules=tuple(row for row in present if row not in visible_rows),
         unknown=tuple(row.metric for row in rows if row not in present),
-        standings=verdicts.list_standings(mode),
+        standings=_group_standings(headlines, mode),
         qualifications=qualifications,
         no_verdict=excluded_sizes,
-        excluded=describe_excluded(mode, selections),
+        excluded=tuple(_describe_excluded(selections, parts)),
         sentence=""
         if set(outer_sizes) & set(excluded_sizes)
         else write_sentence(
@@ -201,8 +157,9 @@ def _make_mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdict
     )
 
 
-def _list_measures(parts: Sequence[_Part], selection: Selection) -> list[Metric]:
+def _list_measures(parts: Sequence[ModeTrials]) -> list[Metric]:
     """List those that apply to the mode."""
+    selection = parts[0].selection
     has_tool = any(part.servers for part in parts)
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
@@ -237,15 +194,15 @@ def _define(metric: Metric) -> Metric:
     return replace(metric, definition=definition)
 
 
-def _measure_trials(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_trials(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     return _measure_tasks(parts, [make_frame(_list_compared(part), metric) for part in parts])
 
 
-def _list_compared(part: _Part) -> list[TrialRecord]:
-    return [trial for trial in part.trials if compares(trial)]
+def _list_compared(part: ModeTrials) -> list[TrialRecord]:
+    return [trial for trial in part.all if compares(trial)]
 
 
-def _measure_call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_call_seconds(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     """Compute the cells of a figure that depends on which tools are the mode's."""
     reads = [partial(_compute_seconds_per_call, servers=part.servers) for part in parts]
     frames = [
@@ -255,7 +212,7 @@ def _measure_call_seconds(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell,
     return _measure_tasks(parts, frames)
 
 
-def _measure_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ...]:
+def _measure_tasks(parts: Sequence[ModeTrials], frames: Iterable[Frame]) -> tuple[Cell, ...]:
     """Compute the median over trials; against the smallest size, the ratio over tasks: every size
     has the same tasks."""
     cases = list(map(group_by_case, frames))
@@ -264,14 +221,14 @@ def _measure_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cel
         Cell(
             value=median(value for values in case.values() for value in values) if case else None,
             ratio=ratio.estimate if ratio else None,
-            excluded=bool(part.trials) and not any(map(compares, part.trials)),
+            excluded=bool(part.all) and not any(map(compares, part.all)),
         )
         for part, case, ratio in zip(parts, cases, ratios, strict=True)
     )
 
 
-def _divide(figures: Figures, smallest: Figures, part: _Part) -> Ratio | None:
-    cases = Cases(ids=tuple(figures), weights=part.weights)
+def _divide(figures: Figures, smallest: Figures, part: ModeTrials) -> Ratio | None:
+    cases = Cases(ids=tuple(figures), weights=part.selection.weights)
     return divide(pair_figures(figures, smallest, cases, relative=True))
 
 
@@ -288,42 +245,43 @@ def _compute_seconds_per_call(trial: TrialRecord, servers: tuple[str, ...]) -> f
     return sum(timed.values()) / calls if calls else None
 
 
-def _measure_failed_calls(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_failed_calls(_: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     return tuple(_count_failed(part) for part in parts)
 
 
-def _count_failed(part: _Part) -> Cell:
-    counted_trials = [trial for trial in part.trials if counts(trial)]
+def _count_failed(part: ModeTrials) -> Cell:
+    counted_trials = [trial for trial in part.all if counts(trial)]
     call_counts = [
         (trial.tool_failures, trial.tool_calls)
         for trial in counted_trials
         if trial.tool_failures is not None and trial.tool_calls is not None
     ]
     if not call_counts:
-        return Cell(value=None, excluded=bool(part.trials) and not counted_trials)
+        return Cell(value=None, excluded=bool(part.all) and not counted_trials)
     return Cell(
         value=sum(count_server_calls(failures, part.servers) for failures, _ in call_counts),
         of=sum(count_server_calls(calls, part.servers) for _, calls in call_counts),
     )
 
 
-def _count_unanswered(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _count_unanswered(_: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     return tuple(
         Cell(
-            value=sum(trial.status is not Status.COMPLETED for trial in part.trials),
-            of=len(part.trials),
+            value=sum(trial.status is not Status.COMPLETED for trial in part.all),
+            of=len(part.all),
         )
         for part in parts
     )
 
 
-def _measure_answers(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_answers(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     """Compute the means over tasks that a size's own summary has."""
-    values = (reduce_runs(aggregate(metric, of_run) for of_run in part.slices) for part in parts)
-    return tuple(Cell(value=figure.value) for figure in values)
+    runs = (part.selection.list_slices(part.mode) for part in parts)
+    figures = (reduce_runs(aggregate(metric, of_run) for of_run in of_part) for of_part in runs)
+    return tuple(Cell(value=figure.value) for figure in figures)
 
 
-def _measure_swarms(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_swarms(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     """Compute the median over swarms; against the smallest size, the ratio of the medians."""
     read = metric.read_swarm
     values = [
@@ -339,7 +297,7 @@ def _measure_swarms(metric: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
     )
 
 
-def _measure_hit_rate(_: Metric, parts: Sequence[_Part]) -> tuple[Cell, ...]:
+def _measure_hit_rate(_: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     return tuple(Cell(value=_compute_hit_rate(part.swarms)) for part in parts)
 
 
@@ -353,7 +311,7 @@ def _compute_hit_rate(swarms: Iterable[SwarmRecord]) -> float | None:
     return hits / requests if requests else None
 
 
-_Cells = Callable[[Metric, Sequence[_Part]], tuple[Cell, ...]]
+_Cells = Callable[[Metric, Sequence[ModeTrials]], tuple[Cell, ...]]
 _MEASURES: Mapping[str, _Cells] = {
     RECALL: _measure_answers,
     RIGHT: _measure_answers,

@@ -11,6 +11,19 @@ _LARGEST = 10.0
 """Ratios beyond it, where no larger one is to be believed."""
 
 
+def format_cell(cell: Value | Interval | CombinedValue | ComparedValue) -> str:
+    """Write the figures of a cell."""
+    match cell:
+        case Value():
+            return format_figure(cell)
+        case Interval():
+            return format_interval(cell)
+        case CombinedValue():
+            return format_parts(cell)
+        case ComparedValue():
+            return format_comparison(cell)
+
+
 def format_figure(value: Value) -> str:
     """Write `12.5s (11.0–14.2; 1 missing)`: the range if there is one, and what is not in it."""
     if value.value is None:

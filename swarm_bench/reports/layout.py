@@ -24,10 +24,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.reports.figures import (
     NOT_APPLICABLE,
-    format_comparison,
-    format_figure,
-    format_interval,
-    format_parts,
+    format_cell,
 )
 from swarm_bench.reports.text import cut, escape, format_code_block, plain
 
@@ -110,14 +107,8 @@ def _format_cell(cell: Cell) -> str:
     match cell:
         case None:
             return NOT_APPLICABLE
-        case Value():
-            return format_figure(cell)
-        case Interval():
-            return format_interval(cell)
-        case CombinedValue():
-            return format_parts(cell)
-        case ComparedValue():
-            return format_comparison(cell)
+        case Value() | Interval() | CombinedValue() | ComparedValue():
+            return format_cell(cell)
         case Span():
             return _format_span(cell)
         case str():

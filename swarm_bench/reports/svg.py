@@ -1,7 +1,7 @@
 """A chart of ratios as a picture that can be read on a light and on a dark page."""
 
 import math
-from dataclasses import dataclass
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -17,17 +17,6 @@ _WIDTH, _AXIS_BEGIN, _AXIS_END = 860, 320, 680
 _TOP, _ROW = 62, 22
 _LONGEST = 44
 """Characters of a label."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Row:
-    label: str
-    figure: str
-    is_primary: bool
-    y: float
-    x: float
-    low: float | None
-    high: float | None
 
 
 def render_svg(chart: Chart) -> str:
@@ -70,15 +59,15 @@ def _x(ratio: float, axis: tuple[float, float]) -> float:
     )
 
 
-def _row(mark: Mark, number: int, axis: tuple[float, float]) -> _Row:
+def _row(mark: Mark, number: int, axis: tuple[float, float]) -> dict[str, Any]:
     low, high = mark.interval or (None, None)
     value = Value(scale=Scale.RATIO, value=mark.estimate, low=low, high=high)
-    return _Row(
-        label=cut(plain(f"{mark.mode}: {mark.metric}"), _LONGEST),
-        figure=format_figure(value),
-        is_primary=mark.is_primary,
-        y=_TOP + _ROW * number,
-        x=_x(mark.estimate, axis),
-        low=None if low is None else _x(low, axis),
-        high=None if high is None else _x(high, axis),
-    )
+    return {
+        "label": cut(plain(f"{mark.mode}: {mark.metric}"), _LONGEST),
+        "figure": format_figure(value),
+        "is_primary": mark.is_primary,
+        "y": _TOP + _ROW * number,
+        "x": _x(mark.estimate, axis),
+        "low": None if low is None else _x(low, axis),
+        "high": None if high is None else _x(high, axis),
+    }

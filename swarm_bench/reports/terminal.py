@@ -34,10 +34,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.reports.figures import (
     NOT_APPLICABLE,
-    format_comparison,
-    format_figure,
-    format_interval,
-    format_parts,
+    format_cell,
 )
 from swarm_bench.reports.layout import list_items
 from swarm_bench.reports.text import cut, encodable, plain, visible
@@ -252,14 +249,8 @@ def _format_cell(cell: Cell) -> Line:
     match cell:
         case None:
             return Line(NOT_APPLICABLE)
-        case Value():
-            return Line(format_figure(cell))
-        case Interval():
-            return Line(format_interval(cell))
-        case CombinedValue():
-            return Line(format_parts(cell))
-        case ComparedValue():
-            return Line(format_comparison(cell))
+        case Value() | Interval() | CombinedValue() | ComparedValue():
+            return Line(format_cell(cell))
         case _:
             return _format_line(cell if isinstance(cell, str) else (cell,))
 

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.documents.blocks import RULES_TITLE
 from swarm_bench.core.report.series import Cell, Series
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from tests.builders.golden import Sentences
@@ -171,8 +172,8 @@ def test_what_fixed_rules_spent_is_apart(grown: Callable[..., Series]) -> None:
     assert [row.metric.key for row in mode.spent_by_rules] == ["effective_tokens"]
     assert "tokens" not in mode.sentence
     page = render_series(found)
-    assert page.index("## What sharing costs") < page.index(f"## {found.title_of_spent}")
-    assert page.index(f"> {found.banner_of_spent}") < page.index("| Effective tokens")
+    assert page.index("## What sharing costs") < page.index(f"## {RULES_TITLE}")
+    assert page.index("> These are no figures of a model") < page.index("| Effective tokens")
 
 
 def test_what_a_model_spent_is_with_the_rest(
@@ -183,5 +184,5 @@ def test_what_a_model_spent_is_with_the_rest(
     assert (first, second.value) == (Cell(value=10), 20)
     assert second.ratio == pytest.approx(2)
     assert found.modes[0].spent_by_rules == ()
-    assert found.title_of_spent not in render_series(found)
+    assert RULES_TITLE not in render_series(found)
     golden(found.remark)

@@ -27,8 +27,7 @@ TASKS, RUNS = 8, 6
 def noise(folder: Path) -> dict[str, Noise]:
     """The rows of a session's calibration by key, those that fixed rules decided too."""
     found = calibration(SessionFolder(folder).read())
-    spent = found.spent_by_rules.rows if found.spent_by_rules else ()
-    return {row.metric.key: row for row in (*found.rows, *spent)}
+    return {row.metric.key: row for row in (*found.rows, *found.spent_by_rules)}
 
 
 @pytest.mark.long

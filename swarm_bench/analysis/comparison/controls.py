@@ -23,13 +23,6 @@ from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
-TITLE = "What the fixed rules spent"
-BANNER = (
-    "These are no figures of a model: fixed rules decided how much the agents ask and read, and a "
-    "placebo server, which answers every question with the same irrelevant places, can get low "
-    "ones too."
-)
-
 
 def compare_rule_spending(selection: Selection, headline: Headline) -> SpentByRules | None:
     """Compare what was spent; `None` when a model decided, or there is nothing to compare."""
@@ -39,8 +32,6 @@ def compare_rule_spending(selection: Selection, headline: Headline) -> SpentByRu
     spending_ratios = compute_ratios(selection, columns, metrics)
     legend = "Read these like the headline's ratios."
     return SpentByRules(
-        title=TITLE,
-        banner=BANNER,
         ratios=replace(spending_ratios, legend=(legend,), found_less=headline.ratios.found_less),
         per_right_answer=compute_spending_per_right(selection) if headline.correctness else (),
         controls=make_controls(selection, headline, metrics),

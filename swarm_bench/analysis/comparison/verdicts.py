@@ -114,7 +114,7 @@ def conclude(selection: Selection, mode: str) -> Conclusion | None:
     quality, cost = _pair_quality(selection, mode), _pair_cost(selection, mode)
     margin, level = experiment.quality_margin, _compute_levels(selection).get(mode, ALPHA)
     shown_quality = classify_quality(quality.effect, margin)
-    equal = shown_quality is Quality.NOT_WORSE or not any(quality.pairs.differences)
+    equal = shown_quality is Quality.NOT_WORSE or not any(quality.pairs.differences.values())
     shows_nothing = (equal and _is_nothing_as_good(quality, margin)) or (
         (equal or shown_quality in _GAINS) and is_near_constant(selection, mode)
     )

@@ -7,6 +7,7 @@ from itertools import islice
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answer,
+    Banner,
     Block,
     Bullets,
     Cell,
@@ -28,9 +29,22 @@ NOT_REPORTED = "not reported"
 _QUOTED = 600
 
 
+RULES_TITLE = "What the fixed rules spent"
+_RULES_BANNER = (
+    "These are no figures of a model: fixed rules decided how much the agents ask and read, and a "
+    "placebo server, which answers every question with the same irrelevant places, can get low "
+    "ones too."
+)
+
+
 def paragraph(*lines: Text) -> Paragraph:
     """Make a paragraph of lines."""
     return Paragraph(lines=lines)
+
+
+def make_rules_section(*blocks: Block) -> Section:
+    """Make the section on what fixed rules spent."""
+    return Section(title=RULES_TITLE, blocks=(Banner(text=_RULES_BANNER), *blocks))
 
 
 def quote_agent(text: str) -> Span:

@@ -10,6 +10,7 @@ from swarm_bench.analysis.documents.blocks import (
     make_definitions,
     make_figure,
     make_ratio,
+    make_rules_section,
     make_table,
     paragraph,
     quote_agent,
@@ -28,7 +29,6 @@ from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answers,
     Attachment,
-    Banner,
     Block,
     Bullets,
     Cell,
@@ -192,13 +192,13 @@ def _make_recall(recall: Figure | None, right: Figure | None) -> Value | None:
 
 def _make_spending(spending: SpentByRules, modes: Sequence[str]) -> Section:
     ratios = make_ratio_grid(spending.ratios)
-    blocks: list[Block] = [Banner(text=spending.banner), *([ratios] if ratios else [])]
+    blocks: list[Block] = [ratios] if ratios else []
     blocks += [_make_splits(controls) for controls in spending.controls if controls.splits]
     blocks += map(paragraph, spending.ratios.legend)
     if spending.per_right_answer:
         rows = tuple(make_per_right_answer(spending.per_right_answer))
         blocks.append(Grid(headers=("Metric", *modes), labels=1, rows=rows))
-    return Section(title=spending.title, blocks=tuple(blocks))
+    return make_rules_section(*blocks)
 
 
 def _make_controls(controls: Controls) -> Section:

@@ -7,6 +7,7 @@ from swarm_bench.analysis.documents.blocks import (
     describe_not_reported,
     extend_answer,
     make_definitions,
+    make_rules_section,
     paragraph,
     quote_agent,
 )
@@ -18,7 +19,6 @@ from swarm_bench.core.metric import Metric
 from swarm_bench.core.report import document as parts
 from swarm_bench.core.report.document import (
     Answers,
-    Banner,
     Block,
     Bullets,
     Document,
@@ -60,8 +60,7 @@ def _make_details(series: Series) -> Iterator[Section]:
     for mode in series.modes:
         yield Section(title=mode.mode, blocks=tuple(_make_table(mode, series)))
     if spending := _make_spending(series):
-        blocks = (Banner(text=series.banner_of_spent), spending)
-        yield Section(title=series.title_of_spent, blocks=blocks)
+        yield make_rules_section(spending)
     yield Section(title="How to read the tables", blocks=tuple(_write_legend(series)))
 
 

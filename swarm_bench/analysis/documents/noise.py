@@ -6,6 +6,7 @@ from dataclasses import replace
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.documents.blocks import (
     describe_not_reported,
+    make_rules_section,
     paragraph,
 )
 from swarm_bench.analysis.documents.opening import Opening, make_summary
@@ -14,7 +15,6 @@ from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import (
     Answer,
     Answers,
-    Banner,
     Block,
     Bullets,
     Cell,
@@ -76,9 +76,8 @@ def _make_details(calibration: Calibration) -> Iterator[Section]:
     if calibration.no_floor:
         return
     yield _make_findable(calibration)
-    if spending := calibration.spent_by_rules:
-        blocks = (Banner(text=spending.banner), _make_noise(spending.rows))
-        yield Section(title=spending.title, blocks=blocks)
+    if calibration.spent_by_rules:
+        yield make_rules_section(_make_noise(calibration.spent_by_rules))
     blocks_of_floor: tuple[Block, ...] = (
         Bullets(items=tuple(_write_legend(calibration))),
         *map(paragraph, describe_not_reported(calibration.unknown, "session")),

@@ -6,7 +6,7 @@ speaks most against what is claimed.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -21,43 +21,31 @@ from swarm_bench.analysis.statistics.rule import Change, classify_ratio
 class Censored:
     """What the cases say where stopped and lost trials count as the worst; at least one case."""
 
-    differences: tuple[float, ...]
-    """One for each case, of logarithms; infinite where the typical trial of one arm was stopped or
+    differences: Mapping[str, float]
+    """Differences of logarithms by case; infinite where the typical trial of one arm was stopped or
     lost, and 0 where that of both was."""
     unknown_cases: int
     """Cases in which it was in one of the arms or in both."""
-    weights: tuple[float, ...] = ()
-    """Weights of the cases; empty where all have the same."""
-    groups: tuple[Hashable, ...] = ()
-    """Groups of the cases; empty where each case is one by itself."""
-    at_every_look: bool = False
-    """Whether what they say must hold however often it is looked at while cases are added."""
+    planned: Cases = Cases(ids=())
+    """What was asked, with the weights and the groups of cases."""
 
     @cached_property
     def ranks(self) -> Effect:
         """The signed ranks of the differences, which need not be finite."""
         import numpy as np
 
-        sizes = np.abs(self.differences)
+        sizes = np.abs(list(self.differences.values()))
         _, places, counts = np.unique(sizes, return_inverse=True, return_counts=True)
         ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]  # equal ones share theirs
-        signed = zip(ranks, self.differences, strict=True)
-        return self._make_effect(
-            math.copysign(rank, value) if value else 0.0 for rank, value in signed
-        )
-
-    def _make_effect(self, differences: Iterable[float]) -> Effect:
-        return Effect(
-            differences=tuple(differences),
-            weights=self.weights,
-            groups=self.groups,
-            at_every_look=self.at_every_look,
+        signed = zip(ranks, self.differences.items(), strict=True)
+        return self.planned.make_effect(
+            {case: math.copysign(rank, value) if value else 0.0 for rank, (case, value) in signed}
         )
 
     @property
     def effect(self) -> Effect:
         """The differences as they are, where all of them are known."""
-        return self._make_effect(self.differences)
+        return self.planned.make_effect(self.differences)
 
     def agrees(self, change: Change, margin: float, level: float) -> bool:
         """Tell whether what was shown of the primary metric is shown so, too: by the same rule
@@ -132,18 +120,16 @@ def compare_censored(
         if all(side.get(case) for side in sides)
         and not any(0 in side.figures.get(case, ()) for side in (arm, reference))
     ]
-    pairs = [tuple(_compute_median(side[case]) for side in sides) for case in case_ids]
+    pairs = {case: [_compute_median(side[case]) for side in sides] for case in case_ids}
     if not pairs:
         return None
     return Censored(
-        differences=tuple(
-            0.0 if value == reference_value else value - reference_value
-            for value, reference_value in pairs
-        ),
-        unknown_cases=sum(not all(map(math.isfinite, pair)) for pair in pairs),
-        weights=cases.list_weights(case_ids),
-        groups=cases.list_groups(case_ids),
-        at_every_look=cases.at_every_look,
+        differences={
+            case: 0.0 if value == reference_value else value - reference_value
+            for case, (value, reference_value) in pairs.items()
+        },
+        unknown_cases=sum(not all(map(math.isfinite, pair)) for pair in pairs.values()),
+        planned=cases,
     )
 
 

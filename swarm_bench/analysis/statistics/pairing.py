@@ -18,79 +18,6 @@ Figures = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
-    """One metric of an arm and of its reference, case by case."""
-
-    relative: bool
-    """The differences are of logarithms: ratios are compared."""
-    arm_values: Mapping[str, float]
-    """Values over the runs of the arm, by case: the median of logarithms if the metric is relative,
-    otherwise the mean."""
-    reference_values: Mapping[str, float]
-    unpaired: tuple[str, ...]
-    """Cases without a figure in one of the two arms, or in both."""
-    zeros: tuple[str, ...]
-    """Cases that are omitted because a figure is 0, to which there is no ratio."""
-    weights: tuple[float, ...] = ()
-    """Weights of the cases that are compared; empty where all have the same."""
-    groups: tuple[Hashable, ...] = ()
-    """Groups of the cases that are compared; empty where each case is one by itself."""
-    at_every_look: bool = False
-    """Whether what they say must hold however often it is looked at while cases are added."""
-
-    @property
-    def cases(self) -> tuple[str, ...]:
-        """Return the cases that are compared."""
-        return tuple(self.arm_values)
-
-    @property
-    def differences(self) -> list[float]:
-        """Return the differences in the order of the cases. Shares are rounded, so that means of
-        equal ones are equal."""
-        differences = [
-            self.arm_values[case] - self.reference_values[case] for case in self.arm_values
-        ]
-        return differences if self.relative else [round(value, 9) for value in differences]
-
-    @cached_property
-    def effect(self) -> Effect:
-        """What the cases that are compared say; there must be one."""
-        return Effect(
-            differences=tuple(self.differences),
-            weights=self.weights,
-            groups=self.groups,
-            at_every_look=self.at_every_look,
-        )
-
-    @property
-    def arm_mean(self) -> float:
-        """The mean over the cases that are compared, by their weights; of logarithms where the
-        metric is relative."""
-        return fmean(self.arm_values.values(), self.weights or None)
-
-    @property
-    def reference_mean(self) -> float:
-        """Return the mean of the reference."""
-        return fmean(self.reference_values.values(), self.weights or None)
-
-    @property
-    def total_cases(self) -> int:
-        """How many cases there are, compared or not."""
-        return len(self.arm_values) + len(self.unpaired) + len(self.zeros)
-
-    @property
-    def suffice(self) -> bool:
-        """Tell whether enough of the cases are paired for a verdict."""
-        return bool(self.arm_values) and len(self.arm_values) >= LEAST_PAIRED * self.total_cases
-
-    def compute_p(self, *, holds: bool) -> float:
-        """Return the p of the t test of a hypothesis on them; 1 where it does not hold, so that it
-        counts among those that Holm's procedure is about."""
-        p = self.effect.t_p if holds and self.suffice else None
-        return 1.0 if p is None else p
-
-
-@dataclass(frozen=True, kw_only=True)
 class Cases:
     """What was asked."""
 
@@ -138,6 +65,72 @@ class Cases:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """One metric of an arm and of its reference, case by case."""
+
+    relative: bool
+    """The differences are of logarithms: ratios are compared."""
+    arm_values: Mapping[str, float]
+    """Values over the runs of the arm, by case: the median of logarithms if the metric is relative,
+    otherwise the mean."""
+    reference_values: Mapping[str, float]
+    unpaired: tuple[str, ...]
+    """Cases without a figure in one of the two arms, or in both."""
+    zeros: tuple[str, ...]
+    """Cases that are omitted because a figure is 0, to which there is no ratio."""
+    planned: Cases = Cases(ids=())
+    """What was asked, with the weights and the groups of cases."""
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """Return the cases that are compared."""
+        return tuple(self.arm_values)
+
+    @property
+    def differences(self) -> dict[str, float]:
+        """Return the differences by case. Shares are rounded, so that means of equal ones are
+        equal."""
+        differences = {
+            case: value - self.reference_values[case] for case, value in self.arm_values.items()
+        }
+        if self.relative:
+            return differences
+        return {case: round(value, 9) for case, value in differences.items()}
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What the cases that are compared say; there must be one."""
+        return self.planned.make_effect(self.differences)
+
+    @property
+    def arm_mean(self) -> float:
+        """The mean over the cases that are compared, by their weights; of logarithms where the
+        metric is relative."""
+        return fmean(self.arm_values.values(), self.effect.weights or None)
+
+    @property
+    def reference_mean(self) -> float:
+        """Return the mean of the reference."""
+        return fmean(self.reference_values.values(), self.effect.weights or None)
+
+    @property
+    def total_cases(self) -> int:
+        """How many cases there are, compared or not."""
+        return len(self.arm_values) + len(self.unpaired) + len(self.zeros)
+
+    @property
+    def suffice(self) -> bool:
+        """Tell whether enough of the cases are paired for a verdict."""
+        return bool(self.arm_values) and len(self.arm_values) >= LEAST_PAIRED * self.total_cases
+
+    def compute_p(self, *, holds: bool) -> float:
+        """Return the p of the t test of a hypothesis on them; 1 where it does not hold, so that it
+        counts among those that Holm's procedure is about."""
+        p = self.effect.t_p if holds and self.suffice else None
+        return 1.0 if p is None else p
+
+
 def make_cases(tasks: Sequence[Task], commit: str | None) -> Cases:
     """Return tasks as cases; `commit` is the one of those that name none."""
     return Cases(
@@ -172,9 +165,7 @@ def pair_figures(
         },
         unpaired=tuple(case for case in cases.ids if case not in paired_cases),
         zeros=tuple(zeros),
-        weights=cases.list_weights(compared_cases),
-        groups=cases.list_groups(compared_cases),
-        at_every_look=cases.at_every_look,
+        planned=cases,
     )
 
 

@@ -67,15 +67,6 @@ class Noise:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoiseByRules:
-    """Noise of what fixed rules spent: no figures of a model."""
-
-    title: str
-    banner: str
-    rows: tuple[Noise, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """A mode against itself."""
 
@@ -91,8 +82,8 @@ class Calibration:
     """Answers on what may be chance and what may not, first in the primary metric; or why there is
     no floor."""
     rows: tuple[Noise, ...]
-    spent_by_rules: NoiseByRules | None
-    """`None` when a model decided what was spent, and `rows` has it all."""
+    spent_by_rules: tuple[Noise, ...]
+    """Rows of what fixed rules spent; empty when a model decided it, and `rows` has it all."""
     unknown: tuple[Metric, ...]
     """Metrics that nothing gave."""
     sizes: tuple[tuple[int, int], ...]

@@ -209,8 +209,6 @@ class Controls:
 class SpentByRules:
     """Ratios of what agents spent that no language model drove: no part of a headline."""
 
-    title: str
-    banner: str
     ratios: Ratios
     controls: tuple[Controls, ...]
     per_right_answer: tuple[Row, ...]

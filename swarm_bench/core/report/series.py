@@ -67,6 +67,3 @@ class Series:
     modes: tuple[ModeSeries, ...]
     remark: str
     """Remark that must be known beside the sentences on what sharing costs or brings."""
-    banner_of_spent: str
-    """Notice that must be known of the rows that fixed rules decided."""
-    title_of_spent: str

@@ -11,7 +11,7 @@ from swarm_bench.analysis.sentences.contrast import (
 )
 from swarm_bench.analysis.sentences.evidence import describe_decision
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Pairs
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs
 from swarm_bench.analysis.statistics.rule import Change, Quality, classify_quality, classify_score
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Better, Metric, Style
@@ -86,7 +86,7 @@ def test_what_is_shown_at_every_look_is_not_called_too_little() -> None:
         reference_values=dict.fromkeys(cases, 0.4),
         unpaired=(),
         zeros=(),
-        at_every_look=True,
+        planned=Cases(ids=cases, at_every_look=True),
     )
     assert classify_quality(pairs.effect, 0.1) is Quality.BETTER
     better = contrast(shown=Change.HIGHER, pairs=pairs, one_sided=True)

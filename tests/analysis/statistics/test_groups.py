@@ -74,8 +74,11 @@ def test_pairs_have_the_weights_and_groups_of_the_cases_that_are_compared() -> N
     reference = {"a": [2.0], "b": [1.0], "c": [0.0], "d": [1.0]}
     cases = Cases(ids="abcd", weights={"a": 3.0}, groups={"a": "g", "b": "g", "c": "a"})
     pairs = pair_figures(own, reference, cases, relative=True)
-    assert (pairs.cases, pairs.weights, pairs.groups) == (("a", "b"), (3.0, 1.0), (("g",), ("g",)))
+    effect = pairs.effect
+    assert (pairs.cases, effect.weights, effect.groups) == (
+        ("a", "b"), (3.0, 1.0), (("g",), ("g",))
+    )  # fmt: skip
     assert pairs.arm_mean == pytest.approx((3 * math.log(4) + math.log(2)) / 4)
     assert pairs.effect.estimate == pytest.approx(pairs.arm_mean - pairs.reference_mean)
     apart = Cases(ids="abc", groups={"a": "b"})  # a group that is called as another case is
-    assert pair_figures(own, own, apart, relative=False).groups == ()
+    assert pair_figures(own, own, apart, relative=False).effect.groups == ()

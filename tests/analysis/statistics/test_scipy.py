@@ -86,7 +86,8 @@ def test_how_many_cases_show_few_losses_is_of_its_negative_binomial() -> None:
 @given(st.lists(st.sampled_from([-math.inf, -2.0, -0.5, 0.0, 0.5, 2.0, math.inf]), min_size=1))
 def test_ranks_of_equal_differences_are_shared(values: list[float]) -> None:
     ranks = stats.rankdata(np.abs(values))
-    assert Censored(differences=tuple(values), unknown_cases=0).ranks.differences == tuple(
+    censored = Censored(differences={str(n): it for n, it in enumerate(values)}, unknown_cases=0)
+    assert censored.ranks.differences == tuple(
         math.copysign(rank, value) if value else 0.0
         for rank, value in zip(ranks.tolist(), values, strict=True)
     )
