@@ -86,8 +86,7 @@ def aggregate(metric: Metric, part: Slice) -> Value:
     keyed = metric.keyed
     trials = part.select_judged(keyed) if keyed else part.trials
     expected = part.count_to_judge(keyed) if keyed else len(trials) + part.absent
-    read = metric.row.read or metric.read
-    assert read
+    read = metric.row.read or metric.reader
     checks = keyed or metric.row.how in (How.SHARE, How.NUMBER)
     if checks and _has_only_unanswered(read, trials):
         return Value(value=None, missing=expected)
@@ -99,8 +98,7 @@ def reduce_trials(
 ) -> Value:
     """Make one value of so many trials as were expected in a run."""
     assert metric.row
-    read = metric.row.read or metric.read
-    assert read
+    read = metric.row.read or metric.reader
     if metric.row.how is How.TASK_MEAN:
         return _reduce_tasks(read, trials, expected, weights or {})
     values = [value for trial in trials if (value := read(trial)) is not None]
@@ -114,12 +112,18 @@ def reduce_trials(
 def _reduce_tasks(
     read: ReadTrial, trials: Iterable[RecordView], expected: int, weights: Weights
 ) -> Value:
-    tasks: dict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        if (value := read(trial)) is not None:
-            tasks[trial.case].append(value)
+    tasks = group_figures(trials, read)
     missing = max(expected - sum(map(len, tasks.values())), 0)
     return Value(value=compute_task_mean(tasks, weights), missing=missing)
+
+
+def group_figures(trials: Iterable[RecordView], read: ReadTrial) -> dict[str, list[float]]:
+    """Group the figures of trials by case; a trial that does not tell is in none."""
+    cases: dict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        if (value := read(trial)) is not None:
+            cases[trial.case].append(value)
+    return dict(cases)
 
 
 def compute_task_mean(tasks: Mapping[str, Sequence[float]], weights: Weights) -> float | None:

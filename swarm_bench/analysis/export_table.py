@@ -134,15 +134,14 @@ def _judge_swarms(selection: Selection) -> _Judging:
     over = {mode: set(pair_metric(selection, mode, metric).pairs.cases) for mode in other_modes}
     task_ids = set(select_planned_tasks(selection, metric).ids)
     over[reference] = set().union(*over.values()) if other_modes else task_ids
-    assert metric.read
     return _Judging(
         score=metric,
-        read=metric.read,
+        read=metric.reader,
         in_verdict={
             id(trial)
             for mode in selection.modes
             for trial in select_trials(selection, mode, metric)
-            if trial.task_key in over[mode] and metric.read(trial) is not None
+            if trial.task_key in over[mode] and metric.reader(trial) is not None
         },
         weights=selection.weights,
         labels={task.id: (_join_tags(task), None) for task in selection.data.experiment.tasks},
@@ -197,8 +196,7 @@ def _list_verdict_trials(session: CaseSession, metric: Metric) -> Iterator[CaseR
 def _make_reader(session: CaseSession, metric: Metric) -> ReadTrial:
     """Return what reads the figure of a trial alone, also of one that is made of counts."""
     if metric.of_counts is None:
-        assert metric.read
-        return metric.read
+        return metric.reader
     by_trial = session.count_metric(metric).by_trial
     compute = Guarded(metric.of_counts, share=metric.is_share)
     return lambda record: compute(by_trial[record.trial]) if record.trial in by_trial else None

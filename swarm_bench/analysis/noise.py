@@ -11,7 +11,6 @@ from swarm_bench.analysis.caveats.no_verdict import explain_no_verdict
 from swarm_bench.analysis.comparison.headline_metrics import RATIOS, REQUESTS, TURNS, select_billed
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.pairs import find_groups
-from swarm_bench.analysis.observations import make_frame
 from swarm_bench.analysis.planning.chances import HELP
 from swarm_bench.analysis.planning.forecast import count_independent
 from swarm_bench.analysis.planning.outlook import format_about, name_units
@@ -166,9 +165,10 @@ _Pairing = tuple[str, int, int]
 
 def _read_values(metric: Metric, trials: Iterable[TrialRecord]) -> dict[_Pairing, float]:
     belongs = counts if metric.of_failed else compares
-    rows = make_frame([trial for trial in trials if belongs(trial)], metric)
     return {
-        (row.case, row.run, row.number): float(row.value) for row in rows if row.value is not None
+        (trial.task_key, trial.run, trial.agent): float(value)
+        for trial in filter(belongs, trials)
+        if (value := metric.reader(trial)) is not None
     }
 
 

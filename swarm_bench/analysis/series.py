@@ -6,7 +6,7 @@ from functools import partial
 from statistics import median
 from typing import TypeVar
 
-from swarm_bench.analysis.aggregates import aggregate, read_finite, reduce_runs
+from swarm_bench.analysis.aggregates import aggregate, group_figures, read_finite, reduce_runs
 from swarm_bench.analysis.caveats.omitted_trials import count_reasons
 from swarm_bench.analysis.comparison.correctness import RECALL, RIGHT
 from swarm_bench.analysis.comparison.headline import make_headline
@@ -20,13 +20,12 @@ from swarm_bench.analysis.documents.growth import (
     write_sentence,
 )
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
-from swarm_bench.analysis.observations import Frame, group_by_case, make_frame
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, pair_figures
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.figures import total
-from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.metric import Metric, Metrics, ReadTrial
 from swarm_bench.core.report.ratios import Ratio
 from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
@@ -195,27 +194,22 @@ def _define(metric: Metric) -> Metric:
 
 
 def _measure_trials(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
-    return _measure_tasks(parts, [make_frame(_list_compared(part), metric) for part in parts])
+    return _measure_tasks(parts, [metric.reader] * len(parts))
 
 
-def _list_compared(part: ModeTrials) -> list[TrialRecord]:
-    return [trial for trial in part.all if compares(trial)]
-
-
-def _measure_call_seconds(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
+def _measure_call_seconds(_: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:
     """Compute the cells of a figure that depends on which tools are the mode's."""
     reads = [partial(_compute_seconds_per_call, servers=part.servers) for part in parts]
-    frames = [
-        make_frame(_list_compared(part), metric, read)
-        for part, read in zip(parts, reads, strict=True)
-    ]
-    return _measure_tasks(parts, frames)
+    return _measure_tasks(parts, reads)
 
 
-def _measure_tasks(parts: Sequence[ModeTrials], frames: Iterable[Frame]) -> tuple[Cell, ...]:
+def _measure_tasks(parts: Sequence[ModeTrials], reads: Iterable[ReadTrial]) -> tuple[Cell, ...]:
     """Compute the median over trials; against the smallest size, the ratio over tasks: every size
     has the same tasks."""
-    cases = list(map(group_by_case, frames))
+    cases = [
+        group_figures([trial for trial in part.all if compares(trial)], read)
+        for part, read in zip(parts, reads, strict=True)
+    ]
     ratios = [None, *(_divide(figures, cases[0], parts[0]) for figures in cases[1:])]
     return tuple(
         Cell(

@@ -151,6 +151,13 @@ class Metric:
         return bool(self.read or self.counts)
 
     @property
+    def reader(self) -> ReadTrial:
+        """What reads its figure of a trial. Raises `ValueError` where nothing does."""
+        if self.read is None:
+            raise ValueError(f"{self.key} is not read from trials")
+        return self.read
+
+    @property
     def is_of_many(self) -> bool:
         """Whether the figure is of many records or groups, and no mean over cases."""
         return bool(self.counts or self.of_groups)
@@ -262,6 +269,10 @@ class Metrics:
 
     def __contains__(self, key: str) -> bool:
         return key in self._by_key
+
+    def get(self, key: str | None) -> Metric | None:
+        """Return the metric with the key, if there is one."""
+        return self._by_key.get(key or "")
 
     def named(self, keys: Iterable[str]) -> tuple[Metric, ...]:
         """List those with the keys, in the order of the keys."""

@@ -1,15 +1,34 @@
 """Experiments whose truth is known: tasks that differ, runs that are noisy, a tool that helps."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.observations import Observation
-
 METRIC = "effective_tokens"
 ARMS = ("tool", "baseline")
+
+
+class Observation(NamedTuple):
+    """A figure of a trial."""
+
+    arm: str
+    case: str
+    run: int
+    metric: str
+    value: float
+    number: int
+
+
+def group_by_case(rows: Iterable[Observation]) -> dict[str, list[float]]:
+    """Group the values by case."""
+    cases: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        cases[row.case].append(row.value)
+    return dict(cases)
 
 
 @dataclass(frozen=True, kw_only=True)

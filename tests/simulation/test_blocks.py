@@ -6,7 +6,6 @@ import os
 import numpy as np
 import pytest
 
-from swarm_bench.analysis.observations import Observation, group_by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
 from swarm_bench.benchmarks.swarm.run_plan import deal_blocks, plan
@@ -14,7 +13,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.engine.plan import iterate_groups
 from tests.builders.experiments import experiment
 from tests.simulation.counting import called_different
-from tests.simulation.noise import ARMS, METRIC, Size, names
+from tests.simulation.noise import ARMS, METRIC, Observation, Size, group_by_case, names
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))
 RISE = 1.3

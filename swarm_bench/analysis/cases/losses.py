@@ -35,8 +35,7 @@ def _make_test(session: CaseSession, metric: Metric) -> Callable[[CaseRecord], b
     if metric.counts:
         by_trial = session.count_metric(metric).by_trial
         return lambda record: record.trial in by_trial
-    read = metric.read
-    assert read
+    read = metric.reader
     return lambda record: read(record) is not None
 
 

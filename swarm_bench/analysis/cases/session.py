@@ -13,11 +13,11 @@ from swarm_bench.analysis.aggregates import (
     RecordCounts,
     count_records,
     describe_failure,
+    group_figures,
     pool,
 )
 from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.observations import group_figures
 from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, round_up
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, pair_figures
 from swarm_bench.core.metric import Metric, Metrics
@@ -202,15 +202,10 @@ class CaseSession(ABC):
             return [record for record in records if record.status is not Status.AGENT_FAILED]
         return records
 
+    @once
     def count_metric(self, metric: Metric) -> RecordCounts:
         """Return what the records count for a metric that is made of counts."""
-        if metric.key not in self._counts:
-            self._counts[metric.key] = count_records(metric, self.records)
-        return self._counts[metric.key]
-
-    @cached_property
-    def _counts(self) -> dict[str, RecordCounts]:
-        return {}
+        return count_records(metric, self.records)
 
     def figures(
         self, arm: str, metric: Metric, cases: Collection[str] | None = None
@@ -222,7 +217,7 @@ class CaseSession(ABC):
         trials = [record for record in self.select_counted(arm, metric) if record.case in selected]
         if metric.counts:
             return pool(metric, self._group_counts(metric, trials))
-        figures = group_figures(trials, metric)
+        figures = group_figures(trials, metric.reader)
         if metric.of_groups == "sum":
             return self._scale_to_sums(figures)
         if metric.of_case is None:

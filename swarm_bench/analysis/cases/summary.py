@@ -363,9 +363,7 @@ def _find_more_timeouts(session: CaseSession) -> Iterator[str]:
 
 def _count_timeouts(session: CaseSession, arm: str, metric: Metric) -> tuple[int, int]:
     """Count the programs of an arm that timed out, and all of them."""
-    read = metric.read
-    assert read
-    values = [read(record) for record in session.list_records(arm)]
+    values = [metric.reader(record) for record in session.list_records(arm)]
     outcomes = [value for value in values if value is not None]
     return int(sum(outcomes)), len(outcomes)
 

@@ -8,7 +8,7 @@ from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.cases.losses import count_missing, explain_doubts
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part, describe_omitted
-from swarm_bench.analysis.sentences.contrast import Contrast
+from swarm_bench.analysis.sentences.contrast import Contrast, make_contrast
 from swarm_bench.analysis.sentences.evidence import describe_basis, describe_decision
 from swarm_bench.analysis.sentences.next_steps import (
     count_more_cases,
@@ -24,7 +24,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
 )
 from swarm_bench.analysis.statistics.effects import Effect, compute_holm_levels
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.statistics.rule import Change, classify_ratio, classify_score
+from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.wording import list_few, lowercase, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Answer, Step, Tone
@@ -55,7 +55,7 @@ def find_primary_metric(session: CaseSession) -> Metric | None:
     that is compared; `None` where there is none, or this version does not have it."""
     primary = session.experiment.primary
     if primary is not None:
-        return next((metric for metric in session.metrics if metric.key == primary), None)
+        return session.metrics.get(primary)
     return next((metric for metric in session.metrics if metric.compared and metric.better), None)
 
 
@@ -168,15 +168,7 @@ def _find_verdict(session: CaseSession, comparison: _Comparison) -> str:
 
 def _make_contrast(session: CaseSession, comparison: _Comparison) -> Contrast:
     margin, level = session.experiment.margin, _compute_levels(session)[comparison.arm]
-    read_change = classify_ratio if comparison.metric.relative else classify_score
-    return Contrast(
-        metric=comparison.metric,
-        pairs=comparison.pairs,
-        change=read_change(comparison.pairs.effect, margin, level),
-        margin=margin,
-        level=level,
-        case="case",
-    )
+    return make_contrast(comparison.metric, comparison.pairs, margin, level)
 
 
 def _advise_next(session: CaseSession, comparison: _Comparison, contrast: Contrast) -> Step | None:
@@ -210,20 +202,12 @@ def _write_evidence(
 
 def _describe_other_gain(session: CaseSession, comparison: _Comparison) -> Iterator[str]:
     """Say what an arm gains beyond noise in the part of the data that it was made from."""
-    metric = next(
-        (
-            candidate
-            for candidate in session.metrics
-            if candidate.key == comparison.metric.made_from
-        ),
-        None,
-    )
+    metric = session.metrics.get(comparison.metric.made_from)
     pairs = metric and session.pair_arms(comparison.arm, comparison.reference, metric)
     if not metric or not metric.better or not pairs or not pairs.suffice:
         return
-    change = (classify_ratio if metric.relative else classify_score)(pairs.effect, 0.0)
-    if {**_EITHER, **_SHOWS[metric.better]}[change] == "better":
-        contrast = Contrast(metric=metric, pairs=pairs, change=change, margin=0.0, case="case")
+    contrast = make_contrast(metric, pairs, 0.0)
+    if {**_EITHER, **_SHOWS[metric.better]}[contrast.change] == "better":
         if _has_gain(session, comparison):
             yield (
                 f"It gains in the cases that it was made from, too. {describe_decision(contrast)} "

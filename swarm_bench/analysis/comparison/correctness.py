@@ -129,7 +129,6 @@ def _compute_figure(selection: Selection, mode: str, metric: Metric, tasks: _Tas
     parts = selection.list_slices(mode)
     if not parts:
         return Figure(value=None)
-    assert metric.read
     assert metric.keyed
     keyed = selection.tasks_by_part[metric.keyed]
     weights = {task: weight for task, weight in tasks if task in keyed}
@@ -137,7 +136,7 @@ def _compute_figure(selection: Selection, mode: str, metric: Metric, tasks: _Tas
     expected = max(
         sum(counts[task] for task in weights) for counts in (recorded_counts, planned_counts)
     )
-    values = group_all(selection, mode, metric.read)
+    values = group_all(selection, mode, metric.reader)
     values = {task: values[task] for task in weights if task in values}
     missing = max(expected - sum(map(len, values.values())), 0)
     # Where only trials without an answer tell, they say no to anything.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.observations import make_frame
 from swarm_bench.analysis.readings import (
     STATUS,
     TASK,
@@ -28,7 +27,7 @@ from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, pair_figures
 from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, compare_swarms
-from swarm_bench.core.metric import Metric, ReadTrial
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Status
@@ -94,16 +93,17 @@ def _group_by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
     """Group figures by the swarm, which is the block of a run, and the task."""
     blocks = selection.block_of_agent
     times: dict[tuple[Swarm, str], list[float]] = defaultdict(list)
-    for row in make_frame(select_trials(selection, mode, metric), metric):
-        if row.value is not None:
-            times[(row.run, blocks.get(row.number, row.number)), row.case].append(row.value)
+    for trial in select_trials(selection, mode, metric):
+        if (value := metric.reader(trial)) is not None:
+            swarm = trial.run, blocks.get(trial.agent, trial.agent)
+            times[swarm, trial.task_key].append(value)
     return dict(times)
 
 
 @once
 def group_metric(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
     """Group the figures of the trials that count for this metric."""
-    values = read_column(selection, mode, _find_reader(metric))
+    values = read_column(selection, mode, metric.reader)
     figures = group_values(selection, mode, _select_rows(selection, mode, metric), values)
     if metric.relative:  # for medians, of which there are many, and what is sorted sorts fast
         for of_task in figures.values():
@@ -140,12 +140,6 @@ def select_judged_rows(selection: Selection, mode: str) -> list[int]:
     """Return the numbers of the judged trials, among all those of the mode that count."""
     tasks = read_column(selection, mode, TASK)
     return [row for row, task in enumerate(tasks) if task in selection.keyed_weights]
-
-
-def _find_reader(metric: Metric) -> ReadTrial:
-    if metric.read is None:
-        raise ValueError(f"{metric.key} is not read from trials")
-    return metric.read
 
 
 @once
@@ -214,7 +208,7 @@ def list_unmeasured(selection: Selection, mode: str, metric: Metric) -> tuple[Tr
 @once
 def _find_measurable_tasks(selection: Selection, metric: Metric) -> frozenset[str]:
     """Return the tasks of which any trial tells the figure: what none can tell is not missing."""
-    read = _find_reader(metric)
+    read = metric.reader
     return frozenset(task for mode in selection.modes for task in group_all(selection, mode, read))
 
 
@@ -241,7 +235,7 @@ def measure(side: Side, metric: Metric, *, with_lost: bool = True) -> MeasuredFi
     """Return the figures of a mode by task, infinite for what a limit stopped, and its lost
     trials. What was never run is not among these: nothing of it decided that."""
     selection, mode = side
-    values = read_column(selection, mode, _find_reader(metric))
+    values = read_column(selection, mode, metric.reader)
     if metric.relative:
         values = [
             math.inf if status is Status.BUDGET_REACHED else value

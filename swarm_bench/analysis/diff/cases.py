@@ -12,7 +12,7 @@ from swarm_bench.analysis.cases.session import CaseSession, read_common_figures
 from swarm_bench.analysis.cases.verdicts import find_primary_metric
 from swarm_bench.analysis.diff.settings import list_differences, make_facts, make_row, warn_drift
 from swarm_bench.analysis.losses import Part, describe_omitted
-from swarm_bench.analysis.sentences.contrast import Contrast
+from swarm_bench.analysis.sentences.contrast import make_contrast
 from swarm_bench.analysis.sentences.evidence import describe_decision
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
@@ -26,11 +26,10 @@ from swarm_bench.analysis.statistics.effects import compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs, pair_figures
 from swarm_bench.analysis.statistics.rule import Change as Shown
-from swarm_bench.analysis.statistics.rule import classify_ratio, classify_score
 from swarm_bench.analysis.wording import list_few, make_sentence, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role, SettingChange
-from swarm_bench.core.report.document import Answer
+from swarm_bench.core.report.document import Answer, Fact
 from swarm_bench.core.status import Status
 
 _BETTER = {Better.LOWER: Shown.LOWER, Better.HIGHER: Shown.HIGHER}
@@ -44,15 +43,16 @@ def list_case_obstacles(a: CaseSession, b: CaseSession) -> list[str]:
 def make_case_diff(a: CaseSession, b: CaseSession, paths: tuple[Path, Path]) -> Diff:
     """Compare two sessions that nothing forbids to compare."""
     first, second = a.experiment, b.experiment
-    common = [("Benchmark", f"{second.benchmark} {second.benchmark_version}")]
+    benchmark = f"{second.benchmark} {second.benchmark_version}"
+    common = [Fact(label="Benchmark", value=benchmark)]
     if b.data:
-        common.append(("Data", b.data.name))
+        common.append(Fact(label="Data", value=b.data.name))
     return Diff(
         sides=(
-            make_facts(first, paths[0], len(a.records)),
-            make_facts(second, paths[1], len(b.records)),
+            make_facts("A", first, paths[0], len(a.records)),
+            make_facts("B", second, paths[1], len(b.records)),
         ),
-        common=(*common, ("Cases", str(len(second.cases)))),
+        common=(*common, Fact(label="Cases", value=str(len(second.cases)))),
         arm="arm",
         case="case",
         changes=(*list_differences(_read_settings(a), _read_settings(b)), *_compare_arms(a, b)),
@@ -219,15 +219,7 @@ class _Sides:
             return replace(answer_not_compared(arm, reason), evidence=omission)
         reason, margin = self._explain_doubts(arm, metric), self.b.experiment.margin
         level = levels.get(arm, ALPHA)
-        read_change = classify_ratio if metric.relative else classify_score
-        contrast = Contrast(
-            metric=metric,
-            pairs=pairs,
-            change=read_change(pairs.effect, margin, level),
-            margin=margin,
-            level=level,
-            case="case",
-        )
+        contrast = make_contrast(metric, pairs, margin, level)
         assert metric.better
         claims = {Shown.SAME: UNCHANGED, Shown.UNCLEAR: CANNOT_TELL}
         better = _BETTER[metric.better] is contrast.change

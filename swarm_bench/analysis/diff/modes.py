@@ -50,7 +50,7 @@ from swarm_bench.analysis.statistics.rule import (
 from swarm_bench.analysis.wording import list_few, make_sentence, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role
-from swarm_bench.core.report.document import Answer
+from swarm_bench.core.report.document import Answer, Fact
 
 _BY_RULES = (
     "Fixed rules and no language model decided what was spent, so that is not compared: only what "
@@ -82,22 +82,16 @@ class Sessions:
                 yield self.b.metrics[metric], Role.EXPLORATORY
 
     def _find_primary(self) -> Metric | None:
-        key = self.b.data.experiment.primary
-        if key not in self.b.metrics:
-            return None
-        metric = self.b.metrics[key]
+        metric = self.b.metrics.get(self.b.data.experiment.primary)
         by_rules = self.a.fixed_rules or self.b.fixed_rules
-        return None if metric.spent and by_rules else metric
+        return None if metric and metric.spent and by_rules else metric
 
     def find_quality(self) -> Metric:
         """Return what the answers of both sessions are judged by."""
         old_metric, new_metric = find_quality_metric(self.a), find_quality_metric(self.b)
         if old_metric and new_metric and old_metric.key == new_metric.key:
             return new_metric
-        metric_key = self.b.data.experiment.quality
-        return self.b.metrics[
-            metric_key if metric_key and metric_key in self.b.metrics else SUCCESS
-        ]
+        return self.b.metrics.get(self.b.data.experiment.quality) or self.b.metrics[SUCCESS]
 
     def pair_tasks(self, mode: str, metric: Metric) -> Pairs:
         """Pair the tasks of a mode."""
@@ -157,13 +151,13 @@ def make_diff(a: Selection, b: Selection, paths: tuple[Path, Path]) -> Diff:
     second = b.data.experiment
     return Diff(
         sides=(
-            make_facts(a.data.experiment, paths[0], len(a.trials)),
-            make_facts(second, paths[1], len(b.trials)),
+            make_facts("A", a.data.experiment, paths[0], len(a.trials)),
+            make_facts("B", second, paths[1], len(b.trials)),
         ),
         common=(
-            ("Agent", second.agent.label),
-            ("Model", second.model_label),
-            ("Tasks", str(second.tasks_asked)),
+            Fact(label="Agent", value=second.agent.label),
+            Fact(label="Model", value=second.model_label),
+            Fact(label="Tasks", value=str(second.tasks_asked)),
         ),
         arm="mode",
         case="task",

@@ -10,7 +10,8 @@ from swarm_bench.analysis.statistics.effects import clip_interval
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import join, list_few, quantify
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.diff import DiffRow, Role, SettingChange, SideFacts
+from swarm_bench.core.report.diff import DiffRow, Role, SettingChange
+from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 
@@ -144,13 +145,14 @@ def warn_drift(noun: str) -> str:
     return _DRIFT.format(noun)
 
 
-def make_facts(experiment: BaseExperiment, path: Path, trials: int) -> SideFacts:
+def make_facts(name: str, experiment: BaseExperiment, path: Path, trials: int) -> tuple[Fact, ...]:
     """Return what stands in the head of a session that has so many records."""
-    return SideFacts(
-        path=str(path),
-        session=experiment.session,
-        date=experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
-        trials=trials,
+    date = experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+    return (
+        Fact(label=name, value=str(path)),
+        Fact(label="Session", value=experiment.session),
+        Fact(label="Date", value=date),
+        Fact(label="Trials", value=str(trials)),
     )
 
 

@@ -149,6 +149,13 @@ def make_difference(estimate: Difference | None, cases: int, noun: str = "tasks"
     return Value(scale=Scale.DIFFERENCE, value=estimate.estimate, low=low, high=high, notes=notes)
 
 
+def choose_scale(metric: Metric) -> Scale:
+    """Return the scale of what compares two figures of a metric."""
+    if metric.relative:
+        return Scale.RATIO
+    return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE
+
+
 def extend_answer(mode: Standing, suffix: str = "") -> Answer:
     """Return what is answered for a mode, and where, with what the witnesses say."""
     answer = mode.answer or Answer(subject=mode.mode, claim="")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
+    choose_scale,
     describe_not_reported,
     explain_table,
     extend_answer,
@@ -25,7 +26,7 @@ from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.documents.trials import make_trials_section
 from swarm_bench.analysis.missed_tasks import describe_most_missed, make_missed_section
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Answers,
     Attachment,
@@ -279,7 +280,7 @@ def _make_yes_or_no(details: Details) -> Iterator[Block]:
 
 
 def _make_effect(effect: EffectDetail) -> tuple[Cell, ...]:
-    scale = _choose_scale(effect.metric)
+    scale = choose_scale(effect.metric)
     counts = (effect.below, effect.equal, effect.above)
     return (
         effect.mode,
@@ -305,12 +306,6 @@ def _make_share(share: YesOrNo) -> tuple[Cell, ...]:
 
 def _make_probability(p: float | None) -> Value | None:
     return None if p is None else Value(scale=Scale.PROBABILITY, value=p)
-
-
-def _choose_scale(metric: Metric) -> Scale:
-    if metric.relative:
-        return Scale.RATIO
-    return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE
 
 
 _TITLE = "What each tool needs and adds"

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.documents.blocks import paragraph, quote_agent
-from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.diff import Diff, DiffRow, Role, SettingChange, SideFacts
+from swarm_bench.analysis.documents.blocks import choose_scale, paragraph, quote_agent
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.diff import Diff, DiffRow, Role, SettingChange
 from swarm_bench.core.report.document import (
     Answers,
     Block,
     Bullets,
     Cell,
     Document,
-    Fact,
     Grid,
     Scale,
     Section,
@@ -34,10 +33,7 @@ def make_document(diff: Diff) -> Document:
     return Document(
         title="Session B against session A",
         banner=None,
-        head=(
-            *(_make_side(name, side) for name, side in zip("AB", diff.sides, strict=True)),
-            tuple(Fact(label=label, value=value) for label, value in diff.common),
-        ),
+        head=(*diff.sides, diff.common),
         sections=sections,
         brief=tuple(block for section in sections for block in _add_title(section)),
     )
@@ -46,15 +42,6 @@ def make_document(diff: Diff) -> Document:
 def _add_title(section: Section) -> tuple[Block, ...]:
     """Put the title before the blocks, for a terminal."""
     return paragraph((Span(text=section.title, strong=True),)), *section.blocks
-
-
-def _make_side(name: str, side: SideFacts) -> tuple[Fact, ...]:
-    return (
-        Fact(label=name, value=side.path),
-        Fact(label="Session", value=side.session),
-        Fact(label="Date", value=side.date),
-        Fact(label="Trials", value=str(side.trials)),
-    )
 
 
 def _make_sections(diff: Diff) -> Iterator[Section]:
@@ -101,7 +88,7 @@ def _make_row(row: DiffRow) -> tuple[Cell, ...]:
     title = row.metric.title
     style = row.metric.style
     low, high = row.interval or (None, None)
-    against = Value(scale=_choose_scale(row.metric), value=row.estimate, low=low, high=high)
+    against = Value(scale=choose_scale(row.metric), value=row.estimate, low=low, high=high)
     return (
         title if row.role is Role.EXPLORATORY else f"{title}, {row.role}",
         *(Value(scale=style, value=figure) for figure in (row.before, row.after)),
@@ -109,9 +96,3 @@ def _make_row(row: DiffRow) -> tuple[Cell, ...]:
         None if row.p is None else Value(scale=Scale.PROBABILITY, value=row.p),
         Value(scale=Style.WHOLE, value=row.cases),
     )
-
-
-def _choose_scale(metric: Metric) -> Scale:
-    if metric.relative:
-        return Scale.RATIO
-    return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE

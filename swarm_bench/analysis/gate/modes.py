@@ -261,9 +261,7 @@ def _describe_placebo(selection: Selection, metric: Metric, mode: str) -> str:
 
 def _find_metric(selection: Selection, limit: Limit) -> Metric | None:
     """Return the metric of a limit; `None` for the quality of answers that nothing judges."""
-    if limit.metric in selection.metrics:
-        return selection.metrics[limit.metric]
-    return find_quality_metric(selection)
+    return selection.metrics.get(limit.metric) or find_quality_metric(selection)
 
 
 def _explain_no_recall(selection: Selection) -> str:

@@ -125,8 +125,7 @@ class Answers(CaseSession):
 
     def compute_mean(self, records: Iterable[CaseRecord], key: str) -> float | None:
         """Return the mean of a figure, by the weights of the tasks; `None` without any."""
-        read = self.metrics[key].read
-        assert read
+        read = self.metrics[key].reader
         pairs = [
             (value, self.questions[record.case][0].weight)
             for record in records

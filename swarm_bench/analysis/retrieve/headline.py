@@ -14,7 +14,7 @@ from swarm_bench.analysis.retrieve.caveats import (
     list_form_caveats,
 )
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.sentences.contrast import Contrast, describe_figure
+from swarm_bench.analysis.sentences.contrast import Contrast, describe_figure, make_contrast
 from swarm_bench.analysis.sentences.evidence import describe_basis
 from swarm_bench.analysis.sentences.next_steps import (
     advise_tasks,
@@ -30,7 +30,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
     explain_too_few_compared,
 )
 from swarm_bench.analysis.statistics.effects import compute_holm_levels
-from swarm_bench.analysis.statistics.rule import Change, classify_score
+from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.wording import make_sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.retrieving import PLAIN, Form
@@ -157,14 +157,7 @@ def _compare_with_plain(answers: Answers, answer: Answer, question: tuple[str, F
 def _make_contrast(answers: Answers, arm: str, form: Form) -> Contrast:
     margin, level = answers.experiment.margin, _compute_levels(answers)[arm, form]
     pairs = answers.pair_modes(arm, PLAIN, answers.main.key, form)
-    return Contrast(
-        metric=answers.main,
-        pairs=pairs,
-        change=classify_score(pairs.effect, margin, level),
-        margin=margin,
-        level=level,
-        case="question",
-    )
+    return make_contrast(answers.main, pairs, margin, level, "question")
 
 
 @once

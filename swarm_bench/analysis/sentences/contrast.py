@@ -16,6 +16,8 @@ from swarm_bench.analysis.statistics.rule import (
     EQUIVALENCE,
     FEWEST,
     Change,
+    classify_ratio,
+    classify_score,
     is_too_few,
 )
 from swarm_bench.analysis.wording import lowercase, quantify
@@ -73,6 +75,21 @@ class Contrast:
         """What is typical of a case: of the arm, and of its reference."""
         means = self.pairs.arm_mean, self.pairs.reference_mean
         return (math.exp(means[0]), math.exp(means[1])) if self.metric.relative else means
+
+
+def make_contrast(
+    metric: Metric, pairs: Pairs, margin: float, level: float = ALPHA, case: str = "case"
+) -> Contrast:
+    """Contrast two arms by what the pairs show of a metric."""
+    classify = classify_ratio if metric.relative else classify_score
+    return Contrast(
+        metric=metric,
+        pairs=pairs,
+        change=classify(pairs.effect, margin, level),
+        margin=margin,
+        level=level,
+        case=case,
+    )
 
 
 def describe_sides(contrast: Contrast, reference: str) -> str:

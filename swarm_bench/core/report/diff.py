@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.document import Answer
+from swarm_bench.core.report.document import Answer, Fact
 from swarm_bench.core.report.standing import Caveat
 
 
@@ -58,22 +58,13 @@ class ModeDiff:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SideFacts:
-    """What a session is, in the head."""
-
-    path: str
-    session: str
-    date: str
-    trials: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Diff:
     """What differs between two sessions, and what it came to."""
 
-    sides: tuple[SideFacts, SideFacts]
-    common: tuple[tuple[str, str], ...]
-    """Label and value of what both have."""
+    sides: tuple[tuple[Fact, ...], tuple[Fact, ...]]
+    """What each of them is."""
+    common: tuple[Fact, ...]
+    """What both have."""
     arm: str
     """Arm that is compared: a mode, or an arm."""
     case: str
