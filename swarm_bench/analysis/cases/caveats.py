@@ -12,7 +12,7 @@ from swarm_bench.analysis.caveats.declaration import (
     warn_checksum,
 )
 from swarm_bench.analysis.wording import join, lowercase, quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.cases import LONGEST_ANSWER, CaseExperiment
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelRecord
@@ -36,11 +36,9 @@ def find_failed_trials(session: CaseSession, arm: str) -> Iterator[Caveat]:
         detail = next((record.detail for record in of_cause if record.detail), None)
         count_text = f"{len(of_cause)} of {quantify(len(records), 'trial')}"
         clause = f"{count_text} {CONSEQUENCES[cause].of(len(of_cause))}"
-        yield Caveat(
-            qualification=clause,
-            warning=f"{arm}: {clause}." + (f" The first says: {detail}" if detail else ""),
-            is_void=cause in conclusive_causes and Cause.FINISHED not in conclusive_causes,
-        )
+        is_void = cause in conclusive_causes and Cause.FINISHED not in conclusive_causes
+        more = f". The first says: {detail}" if detail else "."
+        yield make_caveat(arm, clause, more, is_void=is_void)
 
 
 def find_failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -51,10 +49,8 @@ def find_failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
     for name in dict.fromkeys(name for failure in failures for name in failure):
         reasons = [failure[name] for failure in failures if name in failure]
         clause = f"the scorer {name} failed on {quantify(len(reasons), 'answer')}"
-        yield Caveat(
-            qualification=clause,
-            warning=f"{arm}: {clause}, whose scores are missing. The first says: {reasons[0]}",
-        )
+        more = f", whose scores are missing. The first says: {reasons[0]}"
+        yield make_caveat(arm, clause, more)
 
 
 def find_not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -127,11 +123,8 @@ def find_answers_elsewhere(session: ModelSession, arm: str) -> Iterator[Caveat]:
     empty_clause = f"{_format_count(len(empty), answers)} {'was' if len(empty) == 1 else 'were'}"
     fields = join(sorted({str(record.elsewhere) for record in empty}))
     clause = f"{empty_clause} empty: the text is in {fields}"
-    yield Caveat(
-        qualification=clause,
-        warning=f"{arm}: {clause}; see how it parses thoughts and calls, or allow more tokens.",
-        is_void=len(empty) == len(answers),
-    )
+    more = "; see how it parses thoughts and calls, or allow more tokens."
+    yield make_caveat(arm, clause, more, is_void=len(empty) == len(answers))
 
 
 def find_empty_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -141,7 +134,7 @@ def find_empty_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
     empty = sum(is_empty(record) and not record.elsewhere for record in answers)
     if empty:
         clause = f"{_format_count(empty, answers)} {'was' if empty == 1 else 'were'} empty"
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, and counted as they are.")
+        yield make_caveat(arm, clause, ", and counted as they are.")
 
 
 def find_unexplained_ends(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -149,7 +142,7 @@ def find_unexplained_ends(session: ModelSession, arm: str) -> Iterator[Caveat]:
     answers = session.list_answers(arm)
     if unsaid := sum(not (record.finish or record.whole) for record in answers):
         clause = f"its server did not say why the answer ended in {_format_count(unsaid, answers)}"
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, which may be cut.")
+        yield make_caveat(arm, clause, ", which may be cut.")
 
 
 def find_cut_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -158,8 +151,8 @@ def find_cut_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
     long = sum(len(record.answer or "") >= LONGEST_ANSWER for record in answers)
     if long:
         clause = f"{_format_count(long, answers)} {'was' if long == 1 else 'were'} cut"
-        warning = f"{arm}: {clause}: what follows {LONGEST_ANSWER:,} characters is not scored."
-        yield Caveat(qualification=clause, warning=warning)
+        more = f": what follows {LONGEST_ANSWER:,} characters is not scored."
+        yield make_caveat(arm, clause, more)
 
 
 def find_wrong_reference(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -171,13 +164,13 @@ def find_wrong_reference(session: ModelSession, arm: str) -> Iterator[Caveat]:
     if wrong:
         clause = (
             f"{_format_count(len(wrong), answers)} of the data set "
-            f"{'does' if len(wrong) == 1 else 'do'}"
+            f"{'does' if len(wrong) == 1 else 'do'} not pass"
         )
-        yield Caveat(
-            qualification=f"{clause} not pass",
-            warning=f"{arm}: {clause} not pass: rows or the environment are broken. Of tests that "
-            "ran, their records have what was printed (scores, output).",
+        more = (
+            ": rows or the environment are broken. Of tests that ran, their records have what was "
+            "printed (scores, output)."
         )
+        yield make_caveat(arm, clause, more)
 
 
 def find_rehearsal(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -197,7 +190,7 @@ def find_contaminated(session: ModelSession, arm: str) -> Iterator[Caveat]:
             f"{counts} as wrong, since the agent named what holds the answers"
         )
         first = contaminated_records[0].answers_read[0]
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}. The first: {first}")
+        yield make_caveat(arm, clause, f". The first: {first}")
 
 
 def find_earlier_versions(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -209,7 +202,7 @@ def find_earlier_versions(session: ModelSession, arm: str) -> Iterator[Caveat]:
             f"{len(earlier)} of {quantify(len(records), 'trial')} {was} counted as wrong when the "
             "session was run, and are missing now: the server failed, and not the model"
         )
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}; --continue runs them again.")
+        yield make_caveat(arm, clause, "; --continue runs them again.")
 
 
 def find_other_rules(session: ModelSession, _arm: str) -> Iterator[Caveat]:
@@ -230,7 +223,7 @@ def find_unjudged(session: ModelSession, arm: str) -> Iterator[Caveat]:
     judged_records = [record for record in records if record.judge_requests and record.conclusive]
     if failed := sum(bool(record.judge_failed) for record in judged_records):
         clause = f"the judge gave no answer about {_format_count(failed, judged_records)}"
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+        yield make_caveat(arm, clause)
     answered_records = [
         record for record in judged_records if record.scores and not record.judge_failed
     ]
@@ -242,7 +235,7 @@ def find_unjudged(session: ModelSession, arm: str) -> Iterator[Caveat]:
                     f"{lowercase(metric.title)} cannot be read in what the judge said about "
                     f"{_format_count(unread, answered_records)}"
                 )
-                yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+                yield make_caveat(arm, clause)
 
 
 def find_equal_requests(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -258,7 +251,7 @@ def find_equal_requests(session: ModelSession, arm: str) -> Iterator[Caveat]:
     one_model = experiment.arm(arm).model == experiment.arm(reference).model
     if one_model and requests[0] == requests[1] and any(requests[0].values()):
         clause = f"its requests are those of {reference}, word for word"
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+        yield make_caveat(arm, clause)
 
 
 def find_changed_requests(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -270,7 +263,7 @@ def find_changed_requests(session: ModelSession, arm: str) -> Iterator[Caveat]:
             f"its provider refuses {', '.join(names)}, without which "
             f"{quantify(number, 'request')} of {len(records)} were sent"
         )
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+        yield make_caveat(arm, clause)
 
 
 def find_understated(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -283,10 +276,7 @@ def find_understated(session: ModelSession, arm: str) -> Iterator[Caveat]:
             f"its server states fewer {names} tokens than the text has in {len(fewer)} of "
             f"{quantify(len(records), 'trial')}, where they and the cost are missing"
         )
-        yield Caveat(
-            qualification=clause,
-            warning=f"{arm}: {clause}; --max-cost counts what the text can cost at most.",
-        )
+        yield make_caveat(arm, clause, "; --max-cost counts what the text can cost at most.")
 
 
 MODEL_KINDS: tuple[ArmKind, ...] = (

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.wording import format_places, list_few, quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.experiment import Repository
 
 
@@ -20,10 +20,11 @@ def find_unexpected_files(mode_trials: ModeTrials) -> Iterator[Caveat]:
         path_count = max(
             len(paths), *(swarm.unexpected_count or 0 for swarm in mode_trials.swarms), 0
         )
+        paths_text = "a path" if path_count == 1 else f"{path_count} paths"
         yield Caveat(
             qualification=f"its tool changed the clone: {list_few(paths)}",
             warning=f"{mode_trials.mode}: before the agents started, its tool changed "
-            f"{_format_paths(path_count)} in the clone that its may_create does not name: "
+            f"{paths_text} in the clone that its may_create does not name: "
             f"{list_few(paths)}. Agents may read or run what is there.",
         )
 
@@ -51,13 +52,12 @@ def find_exposed_keys(mode_trials: ModeTrials) -> Iterator[Caveat]:
     exposed = [trial for trial in trials if had_keys(repository, trial.started_at)]
     if exposed:
         clause = describe_exposed_keys(repository, len(exposed), len(trials))
-        yield Caveat(
-            qualification=clause,
-            warning=f"{mode_trials.mode}: {clause} "
-            f"{format_places(exposed, mode_trials.selection)}, since an older swarm-bench began "
+        more = (
+            f" {format_places(exposed, mode_trials.selection)}, since an older swarm-bench began "
             f"this session: whether agents read them there was not recorded. The other trials had "
-            f"none of them; a new session has none at all.",
+            f"none of them; a new session has none at all."
         )
+        yield make_caveat(mode_trials.mode, clause, more)
 
 
 def had_keys(repository: Repository, started_at: datetime | None) -> bool:
@@ -91,13 +91,7 @@ def find_failed_teardown(mode_trials: ModeTrials) -> Iterator[Caveat]:
     """Find what runs on: it takes time from the agents of other modes."""
     failed = [swarm for swarm in mode_trials.swarms if swarm.teardown_failure]
     if failed:
-        share_text = f"in {len(failed)} of {quantify(len(mode_trials.swarms), 'swarm')}"
-        yield Caveat(
-            qualification=f"its teardown failed {share_text}",
-            warning=f"{mode_trials.mode}: its teardown failed {share_text}. The first says: "
-            f"{failed[0].teardown_failure}.",
-        )
-
-
-def _format_paths(number: int) -> str:
-    return "a path" if number == 1 else f"{number} paths"
+        swarms = quantify(len(mode_trials.swarms), "swarm")
+        clause = f"its teardown failed in {len(failed)} of {swarms}"
+        more = f". The first says: {failed[0].teardown_failure}."
+        yield make_caveat(mode_trials.mode, clause, more)

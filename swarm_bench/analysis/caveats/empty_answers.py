@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.readings import ANSWERS, TASK, read_column
 from swarm_bench.analysis.wording import format_places, quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
@@ -129,21 +129,21 @@ def _report_empty(mode_trials: ModeTrials, tools: Mapping[str, _ToolSums]) -> It
     }
     if answered_tools and empty == together:
         clause = f"all results were empty ({quantify(together, 'answer')})"
-        yield _make_caveat(mode_trials, clause, "the tool gave its agents nothing")
+        yield make_caveat(mode_trials.mode, clause, ": the tool gave its agents nothing.")
     elif empty_tools:
         for tool, tool_sums in empty_tools.items():
             yield _report_tool(mode_trials, tool, tool_sums)
     elif together and 2 * empty >= together:
         clause = f"{empty} of {together} results were empty"
-        yield _make_caveat(mode_trials, clause, "the tool often gave its agents nothing")
+        yield make_caveat(mode_trials.mode, clause, ": the tool often gave its agents nothing.")
 
 
 def _report_tool(mode_trials: ModeTrials, tool: str, tool_sums: _ToolSums) -> Caveat:
     if tool_sums.all_empty:
         clause = f"all results of {tool} were empty ({quantify(tool_sums.answers, 'answer')})"
-        return _make_caveat(mode_trials, clause, "it gave its agents nothing")
+        return make_caveat(mode_trials.mode, clause, ": it gave its agents nothing.")
     clause = f"{tool_sums.empty} of {tool_sums.answers} results of {tool} were empty"
-    return _make_caveat(mode_trials, clause, "it often gave its agents nothing")
+    return make_caveat(mode_trials.mode, clause, ": it often gave its agents nothing.")
 
 
 def _report_same(mode_trials: ModeTrials, tools: Mapping[str, _ToolSums]) -> Iterator[Caveat]:
@@ -155,7 +155,7 @@ def _report_same(mode_trials: ModeTrials, tools: Mapping[str, _ToolSums]) -> Ite
                 clause = (
                     f"all answers of {tool} with something in them were the same ({count_text})"
                 )
-            yield _make_caveat(mode_trials, clause, "it did not answer what it was asked")
+            yield make_caveat(mode_trials.mode, clause, ": it did not answer what it was asked.")
 
 
 def _report_mostly_same(mode_trials: ModeTrials, tool: str) -> Iterator[Caveat]:
@@ -179,7 +179,7 @@ def _report_mostly_same(mode_trials: ModeTrials, tool: str) -> Iterator[Caveat]:
             f"{len(same_questions)} of {len(all_questions)} different questions to {tool} got the "
             f"same answer"
         )
-        yield _make_caveat(mode_trials, clause, "it hardly answered what it was asked")
+        yield make_caveat(mode_trials.mode, clause, ": it hardly answered what it was asked.")
 
 
 def _report_hidden(mode_trials: ModeTrials, names: Collection[str]) -> Iterator[Caveat]:
@@ -195,14 +195,13 @@ def _report_hidden(mode_trials: ModeTrials, names: Collection[str]) -> Iterator[
 
     if unshown:
         clause = f"what its tools answered cannot be told{describe_share(len(unshown))}"
-        meaning = "the agent does not show the results of its calls"
-        yield _make_caveat(
-            mode_trials, clause, f"{meaning} {format_places(unshown, mode_trials.selection)}"
-        )
+        places = format_places(unshown, mode_trials.selection)
+        more = f": the agent does not show the results of its calls {places}."
+        yield make_caveat(mode_trials.mode, clause, more)
     if images:
         answers = quantify(sum(images), "answer")
         clause = f"all results{describe_share(len(images))} were images only ({answers})"
-        yield _make_caveat(mode_trials, clause, "nobody has looked at what is in them")
+        yield make_caveat(mode_trials.mode, clause, ": nobody has looked at what is in them.")
 
 
 def _count_images(trial: TrialRecord, names: Collection[str]) -> int:
@@ -222,10 +221,6 @@ def _hides_answers(trial: TrialRecord, names: Collection[str]) -> bool:
     if not number:  # although its transcript has calls that were answered
         return bool(trial.evidence and trial.evidence.retrieved)
     return number == sum(answers.hidden for answers in tool_answers)
-
-
-def _make_caveat(mode_trials: ModeTrials, clause: str, meaning: str) -> Caveat:
-    return Caveat(qualification=clause, warning=f"{mode_trials.mode}: {clause}: {meaning}.")
 
 
 def _sum_tools(mode_trials: ModeTrials, names: Collection[str]) -> dict[str, _ToolSums]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.selection import Selection, Trials
 from swarm_bench.analysis.wording import format_places, list_few, quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import TrialRecord
 
@@ -65,9 +65,7 @@ def find_other_changes(mode_trials: ModeTrials) -> Iterator[Caveat]:
         for (file, mode), number in keys.items():
             if mode == mode_trials.mode:
                 clause = f"{quantify(number, 'line')} of {file} {problem}"
-                yield Caveat(
-                    qualification=clause, warning=f"{mode}: {clause}: {meaning}.", is_void=True
-                )
+                yield make_caveat(mode, clause, f": {meaning}.", is_void=True)
 
 
 def find_unrecorded(mode_trials: ModeTrials) -> Iterator[Caveat]:

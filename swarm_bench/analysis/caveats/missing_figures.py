@@ -20,7 +20,7 @@ from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import format_places, join_titles, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.records import TrialRecord
@@ -90,11 +90,9 @@ def find_same_text(mode_trials: ModeTrials) -> Iterator[Caveat]:
     if len(tasks) > 1:
         clause = f"every answer was the same text ({quantify(len(answered_trials), 'answer')} to "
         clause += f"{len(tasks)} different tasks)"
-        yield Caveat(
-            qualification=clause,
-            warning=f"{mode_trials.mode}: {clause}: look whether it answers all of them.",
-            is_void=not mode_trials.has_same_answer(tasks),
-        )
+        is_void = not mode_trials.has_same_answer(tasks)
+        more = ": look whether it answers all of them."
+        yield make_caveat(mode_trials.mode, clause, more, is_void=is_void)
 
 
 def find_same_names(mode_trials: ModeTrials) -> Iterator[Caveat]:
@@ -118,12 +116,9 @@ def find_same_names(mode_trials: ModeTrials) -> Iterator[Caveat]:
             f"keys they have {has:.2f}, and of those of other tasks {elsewhere:.2f}"
         )
         clause += f", which is taken off and leaves {own_share:.2f}" if taken_off else ""
-        yield Caveat(
-            qualification=clause,
-            warning=f"{mode_trials.mode}: {clause}.",
-            is_void=elsewhere >= _THE_SAME * has
-            and len(select_planned_tasks(selection, metric).ids) >= FEWEST,
-        )
+        are_enough = len(select_planned_tasks(selection, metric).ids) >= FEWEST
+        is_void = elsewhere >= _THE_SAME * has and are_enough
+        yield make_caveat(mode_trials.mode, clause, is_void=is_void)
 
 
 def find_constant_level(mode_trials: ModeTrials) -> Iterator[Caveat]:

@@ -8,7 +8,7 @@ from swarm_bench.analysis.losses import Part, differ
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
 from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 
@@ -92,12 +92,11 @@ def find_uneven_failures(mode_trials: ModeTrials) -> Iterator[Caveat]:
             f"{_format_share(share)} failed by their agents, and {_format_share(reference_share)} "
             f"of {reference.mode}"
         )
-        yield Caveat(
-            qualification=clause,
-            warning=f"{mode_trials.mode}: "
-            f"{clause}{_format_causes([*failures, *reference_failures])}. The ratios omit them, "
-            f"so one mode may have been compared on its easier trials.",
+        more = (
+            f"{_format_causes([*failures, *reference_failures])}. The ratios omit them, so one "
+            "mode may have been compared on its easier trials."
         )
+        yield make_caveat(mode_trials.mode, clause, more)
 
 
 def find_uneven_losses(mode_trials: ModeTrials) -> Iterator[Caveat]:
@@ -111,7 +110,7 @@ def find_uneven_losses(mode_trials: ModeTrials) -> Iterator[Caveat]:
             f"{_format_share(reference_share)} of "
         )
         clause += f"{reference.mode}: those that came through may be the cheaper ones"
-        yield Caveat(qualification=clause, warning=f"{mode_trials.mode}: {clause}.")
+        yield make_caveat(mode_trials.mode, clause)
 
 
 def _count_reruns(mode_trials: ModeTrials) -> Part:

@@ -14,7 +14,7 @@ from swarm_bench.analysis.tool_use import (
     list_uncompared,
 )
 from swarm_bench.analysis.wording import format_places, list_few, quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.treatment.counters import Counters
 
@@ -94,7 +94,9 @@ def find_not_exercised(mode_trials: ModeTrials) -> Iterator[Caveat]:
             shows = sum(
                 trial.retrieval is Treatment.USED for part in unused_parts for trial in part.trials
             )
-            share_text = _format_runs(len(unused_parts), len(parts))
+            share_text = (
+                "its run" if len(parts) == 1 else f"{len(unused_parts)} of {len(parts)} runs"
+            )
             yield Caveat(
                 qualification=f"{spec.tool} counted no query and no expand in {share_text}",
                 warning=f"{mode}: retrieval was not exercised. {spec.tool.capitalize()} counted "
@@ -147,10 +149,7 @@ def find_shortened_names(mode_trials: ModeTrials) -> Iterator[Caveat]:
         clause = (
             f"{quantify(cut, 'name')} of tools and servers in {trials} were shortened or left out"
         )
-        yield Caveat(
-            qualification=clause,
-            warning=f"{mode_trials.mode}: {clause}: look at what the agents' streams say.",
-        )
+        yield make_caveat(mode_trials.mode, clause, ": look at what the agents' streams say.")
 
 
 def find_broken_tools(mode_trials: ModeTrials) -> Iterator[Caveat]:
@@ -235,10 +234,7 @@ def find_double_counts(mode_trials: ModeTrials) -> Iterator[Caveat]:
     rerun_count = sum(map(mode_trials.selection.count_reruns, mode_trials.swarms))
     if rerun_count and _list_probes(mode_trials):
         clause = f"the tool's counters also have what {quantify(rerun_count, 'trial')} did before"
-        yield Caveat(
-            qualification=clause,
-            warning=f"{mode_trials.mode}: {clause} being cut off and run again.",
-        )
+        yield make_caveat(mode_trials.mode, clause, " being cut off and run again.")
 
 
 def find_missing_counters(mode_trials: ModeTrials) -> Iterator[Caveat]:
@@ -270,7 +266,3 @@ def _make_counter_caveat(mode_trials: ModeTrials, count: int, short: str, long: 
         qualification=short + (share_text if len(swarms) > 1 else ""),
         warning=f"{mode_trials.mode}: {long}{share_text}.",
     )
-
-
-def _format_runs(count: int, all_: int) -> str:
-    return "its run" if all_ == 1 else f"{count} of {all_} runs"

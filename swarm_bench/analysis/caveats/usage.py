@@ -2,7 +2,7 @@
 agents reached beside its servers."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials, is_connected
 from swarm_bench.analysis.wording import format_places, list_few, quantify
@@ -122,12 +122,7 @@ def _name_tools(trials: Trials) -> str:
 def _describe_detail(trials: Trials) -> str:
     """Name those tools, or quote what the agents said of servers that were not connected."""
     names = sorted({tool for trial in trials for tool in _get_evidence(trial).others})
-    states = _list_states(trials)
-    return f": {list_few(names)}" if names else (f": {list_few(states)}" if states else "")
-
-
-def _list_states(trials: Iterable[TrialRecord]) -> list[str]:
-    return sorted(
+    states = sorted(
         {
             f"{name} is {state}"
             for trial in trials
@@ -135,6 +130,7 @@ def _list_states(trials: Iterable[TrialRecord]) -> list[str]:
             if state != "connected"
         }
     )
+    return f": {list_few(names)}" if names else (f": {list_few(states)}" if states else "")
 
 
 def _get_evidence(trial: TrialRecord) -> Evidence:

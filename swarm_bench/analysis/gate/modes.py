@@ -137,7 +137,7 @@ def _collect_evidence(selection: Selection, limit: Limit, mode: str) -> Evidence
 def _explain_no_evidence(selection: Selection, mode: str, metric: Metric | None) -> str:
     """Say why no figure of a mode can be relied on, also where that is for the reference, as in
     the headline; empty where one can."""
-    if _is_control(selection, mode):
+    if selection.data.experiment.mode(mode).control_of:
         return "It is a control, and no limit holds on one."
     sides = dict.fromkeys([mode, selection.modes[0]])
     absent = next((reason for side in sides if (reason := explain_unreliable(selection, side))), "")
@@ -273,10 +273,6 @@ def _explain_no_recall(selection: Selection) -> str:
         )
     no_keys = "The tasks have no answer keys, so nothing shows what was found."
     return explain_unscored(selection) if selection.keyed_weights else no_keys
-
-
-def _is_control(selection: Selection, mode: str) -> bool:
-    return bool(selection.data.experiment.mode(mode).control_of)
 
 
 def _list_notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:

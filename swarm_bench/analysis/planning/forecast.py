@@ -170,14 +170,16 @@ def look_ahead(
     no_verdict = fixed_rules and quality == SUCCESS
     if not list_compared(experiment) or experiment.design.mode_twice or no_verdict:
         return None
-    noise = read_noise(experiment, earlier, metrics)
+    noise = read_spreads(earlier, metrics, experiment.primary, _find_quality(experiment))
     runs = max(1, experiment.runs * experiment.trials_per_mode // tasks.cases)
+    # No difference between modes can be seen in it.
+    is_of_one_mode = earlier is not None and earlier.data.experiment.design.mode_twice
     return Outlook(
         experiment=experiment,
         tasks=tasks,
         # Those of fixed rules are equal, so more of them show no more.
         runs=1 if fixed_rules else runs,
-        spreads=Spreads() if fixed_rules and _is_of_one_mode(earlier) else noise,
+        spreads=Spreads() if fixed_rules and is_of_one_mode else noise,
         quality=quality,
         saving=saving,
     )
@@ -186,16 +188,6 @@ def look_ahead(
 def list_compared(experiment: Experiment) -> list[str]:
     """Name the modes of which there are hypotheses."""
     return [mode.name for mode in experiment.modes[1:] if not mode.control_of]
-
-
-def _is_of_one_mode(earlier: Earlier | None) -> bool:
-    """Tell whether no difference between modes can be seen in it."""
-    return earlier is not None and earlier.data.experiment.design.mode_twice
-
-
-def read_noise(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:
-    """Return what an earlier session shows of the noise."""
-    return read_spreads(earlier, metrics, experiment.primary, _find_quality(experiment))
 
 
 def _find_quality(experiment: Experiment) -> str:

@@ -13,7 +13,7 @@ from swarm_bench.analysis.cases.session import ArmKind
 from swarm_bench.analysis.caveats.clones import describe_exposed_keys, had_keys
 from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, list_values
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import Form, get_figure
 from swarm_bench.core.session.tasks import AnswerKey, relevant_files
@@ -189,7 +189,7 @@ def find_exposed_keys(answers: Answers, arm: str) -> Iterator[Caveat]:
     exposed = [record for record in records if had_keys(repository, record.started_at)]
     if exposed:
         clause = describe_exposed_keys(repository, len(exposed), len(records))
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}; a new session has none.")
+        yield make_caveat(arm, clause, "; a new session has none.")
 
 
 KINDS: tuple[ArmKind, ...] = (*OF_CASES, find_exposed_keys, find_search_caveats)

@@ -133,7 +133,7 @@ def describe_detectable(contrast: Contrast) -> Iterator[str]:
         needed = _format_about(_count_cases(contrast, _compute_wanted(contrast)))
         yield (
             f"With such differences it takes {needed} {noun} in all to show "
-            f"{_format_margin(contrast)}."
+            f"{_format_size(contrast, _compute_wanted(contrast))}."
         )
     elif sd := _compute_deviation(contrast):
         yield _describe_visible(contrast, sd)
@@ -197,10 +197,6 @@ def _compute_wanted(contrast: Contrast) -> float:
     """Return the margin on the scale of the differences."""
     relative = contrast.metric.relative
     return -math.log1p(-contrast.margin) if relative else contrast.margin
-
-
-def _format_margin(contrast: Contrast) -> str:
-    return _format_size(contrast, _compute_wanted(contrast))
 
 
 def _format_size(contrast: Contrast, difference: float) -> str:

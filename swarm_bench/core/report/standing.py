@@ -20,6 +20,11 @@ class Caveat:
     """Whether it leaves no evidence: no gain is claimed, and no limit holds."""
 
 
+def make_caveat(arm: str, clause: str, more: str = ".", *, is_void: bool = False) -> Caveat:
+    """Make a caveat whose warning names the arm, and says more behind the clause."""
+    return Caveat(qualification=clause, warning=f"{arm}: {clause}{more}", is_void=is_void)
+
+
 def describe_void(sides: Mapping[str, Sequence[Caveat]]) -> str:
     """Say what leaves no evidence of the first arm, or of another one that it is held against;
     empty where nothing does."""
