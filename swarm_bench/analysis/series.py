@@ -132,7 +132,8 @@ def _make_mode(mode: str, selections: Mapping[int, Selection], headlines: Headli
         for standing, size in _list_standings(headlines, mode)
         for qualification in standing.qualifications
     )
-    outer_sizes = (sizes[0], sizes[-1])
+    outer_sizes = {sizes[0], sizes[-1]}
+    is_qualified = any(outer_sizes & {*of_one} for of_one in qualifications.values())
     return ModeSeries(
         mode=mode,
         rows=visible_rows,
@@ -143,16 +144,8 @@ def _make_mode(mode: str, selections: Mapping[int, Selection], headlines: Headli
         no_verdict=excluded_sizes,
         excluded=tuple(_describe_excluded(selections, parts)),
         sentence=""
-        if set(outer_sizes) & set(excluded_sizes)
-        else write_sentence(
-            mode,
-            visible_rows,
-            sizes,
-            qualified=any(
-                set(outer_sizes) & set(qualified_sizes)
-                for qualified_sizes in qualifications.values()
-            ),
-        ),
+        if outer_sizes & set(excluded_sizes)
+        else write_sentence(mode, visible_rows, sizes, qualified=is_qualified),
     )
 
 
