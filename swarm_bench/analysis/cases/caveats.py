@@ -37,8 +37,8 @@ def find_failed_trials(session: CaseSession, arm: str) -> Iterator[Caveat]:
         count_text = f"{len(of_cause)} of {quantify(len(records), 'trial')}"
         clause = f"{count_text} {CONSEQUENCES[cause].of(len(of_cause))}"
         is_void = cause in conclusive_causes and Cause.FINISHED not in conclusive_causes
-        more = f". The first says: {detail}" if detail else "."
-        yield make_caveat(arm, clause, more, is_void=is_void)
+        remark = f". The first says: {detail}" if detail else "."
+        yield make_caveat(arm, clause, remark, is_void=is_void)
 
 
 def find_failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -49,8 +49,8 @@ def find_failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
     for name in dict.fromkeys(name for failure in failures for name in failure):
         reasons = [failure[name] for failure in failures if name in failure]
         clause = f"the scorer {name} failed on {quantify(len(reasons), 'answer')}"
-        more = f", whose scores are missing. The first says: {reasons[0]}"
-        yield make_caveat(arm, clause, more)
+        remark = f", whose scores are missing. The first says: {reasons[0]}"
+        yield make_caveat(arm, clause, remark)
 
 
 def find_not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -123,8 +123,8 @@ def find_answers_elsewhere(session: ModelSession, arm: str) -> Iterator[Caveat]:
     empty_clause = f"{_format_count(len(empty), answers)} {'was' if len(empty) == 1 else 'were'}"
     fields = join(sorted({str(record.elsewhere) for record in empty}))
     clause = f"{empty_clause} empty: the text is in {fields}"
-    more = "; see how it parses thoughts and calls, or allow more tokens."
-    yield make_caveat(arm, clause, more, is_void=len(empty) == len(answers))
+    remark = "; see how it parses thoughts and calls, or allow more tokens."
+    yield make_caveat(arm, clause, remark, is_void=len(empty) == len(answers))
 
 
 def find_empty_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -151,8 +151,8 @@ def find_cut_answers(session: ModelSession, arm: str) -> Iterator[Caveat]:
     long = sum(len(record.answer or "") >= LONGEST_ANSWER for record in answers)
     if long:
         clause = f"{_format_count(long, answers)} {'was' if long == 1 else 'were'} cut"
-        more = f": what follows {LONGEST_ANSWER:,} characters is not scored."
-        yield make_caveat(arm, clause, more)
+        remark = f": what follows {LONGEST_ANSWER:,} characters is not scored."
+        yield make_caveat(arm, clause, remark)
 
 
 def find_wrong_reference(session: ModelSession, arm: str) -> Iterator[Caveat]:
@@ -166,11 +166,11 @@ def find_wrong_reference(session: ModelSession, arm: str) -> Iterator[Caveat]:
             f"{_format_count(len(wrong), answers)} of the data set "
             f"{'does' if len(wrong) == 1 else 'do'} not pass"
         )
-        more = (
+        remark = (
             ": rows or the environment are broken. Of tests that ran, their records have what was "
             "printed (scores, output)."
         )
-        yield make_caveat(arm, clause, more)
+        yield make_caveat(arm, clause, remark)
 
 
 def find_rehearsal(session: ModelSession, arm: str) -> Iterator[Caveat]:

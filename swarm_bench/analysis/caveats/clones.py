@@ -52,12 +52,12 @@ def find_exposed_keys(mode_trials: ModeTrials) -> Iterator[Caveat]:
     exposed = [trial for trial in trials if had_keys(repository, trial.started_at)]
     if exposed:
         clause = describe_exposed_keys(repository, len(exposed), len(trials))
-        more = (
+        remark = (
             f" {format_places(exposed, mode_trials.selection)}, since an older swarm-bench began "
             f"this session: whether agents read them there was not recorded. The other trials had "
             f"none of them; a new session has none at all."
         )
-        yield make_caveat(mode_trials.mode, clause, more)
+        yield make_caveat(mode_trials.mode, clause, remark)
 
 
 def had_keys(repository: Repository, started_at: datetime | None) -> bool:
@@ -93,5 +93,5 @@ def find_failed_teardown(mode_trials: ModeTrials) -> Iterator[Caveat]:
     if failed:
         swarms = quantify(len(mode_trials.swarms), "swarm")
         clause = f"its teardown failed in {len(failed)} of {swarms}"
-        more = f". The first says: {failed[0].teardown_failure}."
-        yield make_caveat(mode_trials.mode, clause, more)
+        remark = f". The first says: {failed[0].teardown_failure}."
+        yield make_caveat(mode_trials.mode, clause, remark)

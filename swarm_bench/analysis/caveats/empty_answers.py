@@ -196,8 +196,8 @@ def _report_hidden(mode_trials: ModeTrials, names: Collection[str]) -> Iterator[
     if unshown:
         clause = f"what its tools answered cannot be told{describe_share(len(unshown))}"
         places = format_places(unshown, mode_trials.selection)
-        more = f": the agent does not show the results of its calls {places}."
-        yield make_caveat(mode_trials.mode, clause, more)
+        remark = f": the agent does not show the results of its calls {places}."
+        yield make_caveat(mode_trials.mode, clause, remark)
     if images:
         answers = quantify(sum(images), "answer")
         clause = f"all results{describe_share(len(images))} were images only ({answers})"

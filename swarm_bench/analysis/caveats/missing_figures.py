@@ -91,8 +91,8 @@ def find_same_text(mode_trials: ModeTrials) -> Iterator[Caveat]:
         clause = f"every answer was the same text ({quantify(len(answered_trials), 'answer')} to "
         clause += f"{len(tasks)} different tasks)"
         is_void = not mode_trials.has_same_answer(tasks)
-        more = ": look whether it answers all of them."
-        yield make_caveat(mode_trials.mode, clause, more, is_void=is_void)
+        remark = ": look whether it answers all of them."
+        yield make_caveat(mode_trials.mode, clause, remark, is_void=is_void)
 
 
 def find_same_names(mode_trials: ModeTrials) -> Iterator[Caveat]:

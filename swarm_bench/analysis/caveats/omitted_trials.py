@@ -92,11 +92,11 @@ def find_uneven_failures(mode_trials: ModeTrials) -> Iterator[Caveat]:
             f"{_format_share(share)} failed by their agents, and {_format_share(reference_share)} "
             f"of {reference.mode}"
         )
-        more = (
+        remark = (
             f"{_format_causes([*failures, *reference_failures])}. The ratios omit them, so one "
             "mode may have been compared on its easier trials."
         )
-        yield make_caveat(mode_trials.mode, clause, more)
+        yield make_caveat(mode_trials.mode, clause, remark)
 
 
 def find_uneven_losses(mode_trials: ModeTrials) -> Iterator[Caveat]:

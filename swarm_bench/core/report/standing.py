@@ -20,9 +20,9 @@ class Caveat:
     """Whether it leaves no evidence: no gain is claimed, and no limit holds."""
 
 
-def make_caveat(arm: str, clause: str, more: str = ".", *, is_void: bool = False) -> Caveat:
-    """Make a caveat whose warning names the arm, and says more behind the clause."""
-    return Caveat(qualification=clause, warning=f"{arm}: {clause}{more}", is_void=is_void)
+def make_caveat(arm: str, clause: str, remark: str = ".", *, is_void: bool = False) -> Caveat:
+    """Make a caveat whose warning names the arm, with a remark behind the clause."""
+    return Caveat(qualification=clause, warning=f"{arm}: {clause}{remark}", is_void=is_void)
 
 
 def describe_void(sides: Mapping[str, Sequence[Caveat]]) -> str:
