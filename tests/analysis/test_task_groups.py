@@ -8,11 +8,13 @@ import pytest
 from swarm_bench.analysis.comparison.verdicts import conclude
 from swarm_bench.analysis.diff.modes import Sessions, make_mode_diffs
 from swarm_bench.analysis.gate.modes import make_gate
+from swarm_bench.analysis.planning.forecast import look_ahead
 from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.gate import Bound, Kind, State
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData
@@ -107,10 +109,11 @@ def test_shares_of_yes_and_no_need_independent_tasks() -> None:
     for groups, modes in ((30, 2), (29, 0)):
         details = summarise(session(tasks(30, groups))).headline.details
         assert details
-        assert len(details.yes_or_no) == modes
-        assert {it.floor for it in details.effects if it.metric.key == "effective_tokens"} == {
-            max(2.0 ** (1 - groups), 2 / 10_000)
-        }
+        effects, *shares = [block for block in details.blocks if isinstance(block, Grid)]
+        assert sum(len(it.rows) for it in shares) == modes
+        title = METRICS["effective_tokens"].title
+        floors = {it.value for row in effects.rows if row[1] == title for it in [row[8]]}  # type: ignore[union-attr]
+        assert floors == {max(2.0 ** (1 - groups), 2 / 10_000)}
 
 
 def test_a_limit_on_an_interval_is_held_by_groups() -> None:
@@ -134,10 +137,11 @@ def test_two_sessions_are_compared_by_groups(golden: Sentences) -> None:
 def planned(of: list[dict[str, Any]]) -> str:
     changes = {"tasks": of, "runs": 3, "agents": len(of), "all_tasks": True}
     base = experiment().model_dump() | changes | {"order": [["baseline", "canopy"]] * 3}
-    entries = describe_outlook(
+    outlook = look_ahead(
         Experiment.model_validate(base), None, METRICS, saving=0.2, fixed_rules=False
     )
-    return "\n".join(text for entry in entries for text in entry.texts)
+    assert outlook
+    return "\n".join(describe_outlook(outlook).texts)
 
 
 def test_a_plan_reckons_with_what_its_tasks_are_worth(golden: Sentences) -> None:

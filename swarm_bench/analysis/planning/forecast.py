@@ -123,6 +123,8 @@ class Outlook:
     """Key of its metric."""
     saving: float
     """Saving that is asked about."""
+    earlier: Earlier | None
+    fixed_rules: bool
 
     @property
     def bar(self) -> Bar:
@@ -182,6 +184,8 @@ def look_ahead(
         spreads=Spreads() if fixed_rules and is_of_one_mode else noise,
         quality=quality,
         saving=saving,
+        earlier=earlier,
+        fixed_rules=fixed_rules,
     )
 
 

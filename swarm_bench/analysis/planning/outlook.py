@@ -19,9 +19,7 @@ from swarm_bench.analysis.planning.chances import (
 from swarm_bench.analysis.planning.forecast import (
     COST_SPREADS,
     QUALITY_SPREAD,
-    Earlier,
     Outlook,
-    look_ahead,
 )
 from swarm_bench.analysis.statistics.changes import GROUPED, describe_size, describe_too_few
 from swarm_bench.analysis.statistics.effects import Effect
@@ -43,7 +41,6 @@ from swarm_bench.analysis.statistics.rule import (
     find_verdict,
 )
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.tasks import HARD
@@ -182,34 +179,17 @@ VERDICT_PHRASES: Mapping[Verdict, str] = {
 }
 
 
-def describe_outlook(
-    experiment: Experiment,
-    earlier: Earlier | None,
-    metrics: Metrics,
-    *,
-    saving: float,
-    fixed_rules: bool,
-) -> Iterator[Entry]:
+def describe_outlook(planned: Outlook) -> Entry:
     """Say how likely each verdict is, if a mode saves so much, or what differences in quality the
-    session could show; nothing where it compares nothing."""
-    planned_session = look_ahead(
-        experiment, earlier, metrics, saving=saving, fixed_rules=fixed_rules
-    )
-    if planned_session is None:
-        return
-    tasks = planned_session.tasks
-    texts = (
-        [describe_quality(planned_session)]
-        if fixed_rules
-        else [*_describe_verdicts(planned_session)]
-    )
-    if few := explain_too_few(planned_session):
+    session could show."""
+    fixed_rules = planned.fixed_rules
+    texts = [describe_quality(planned)] if fixed_rules else [*_describe_verdicts(planned)]
+    if few := explain_too_few(planned):
         texts = [few, *([] if fixed_rules else texts[-1:])]
-    if hard := describe_hard(experiment):
+    if hard := describe_hard(planned.experiment):
         texts.append(f"{hard}, which all count in this")
-    group_notes = [GROUPED] if tasks.groups else []
-    basis = _describe_basis(planned_session, earlier, fixed_rules=fixed_rules)
-    yield Entry(label="Can show", texts=(*texts, *group_notes, basis))
+    group_notes = [GROUPED] if planned.tasks.groups else []
+    return Entry(label="Can show", texts=(*texts, *group_notes, _describe_basis(planned)))
 
 
 def explain_too_few(planned: Outlook) -> str:
@@ -342,8 +322,9 @@ def format_about(number: int | None, noun: str) -> str:
     return f"about {max(number, FEWEST)} {noun}" if number else f"more than {_MAX_TASKS:,} {noun}"
 
 
-def _describe_basis(planned: Outlook, earlier: Earlier | None, *, fixed_rules: bool) -> str:
+def _describe_basis(planned: Outlook) -> str:
     """Say where the noise comes from."""
+    earlier, fixed_rules = planned.earlier, planned.fixed_rules
     cost_spread, quality = planned.spreads.cost, planned.spreads.quality
     low, high = COST_SPREADS
     shown_spreads, assumed = list[str](), list[str]()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from swarm_bench.analysis.planning.chances import Truth, compute_chances, count_tasks
-from swarm_bench.analysis.planning.forecast import Earlier, Outlook, list_compared, look_ahead
+from swarm_bench.analysis.planning.forecast import Outlook, list_compared
 from swarm_bench.analysis.planning.outlook import (
     VERDICT_PHRASES,
     describe_quality,
@@ -17,7 +17,6 @@ from swarm_bench.analysis.statistics.formulas import POWER
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import lowercase, make_sentence
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.session.experiment import Experiment
 
 _HELPS = frozenset({Verdict.HELPS})
 _CHEAPER = frozenset({Verdict.HELPS, Verdict.CHEAPER})
@@ -27,42 +26,31 @@ _ENOUGH = f"{POWER * 10:g} of 10"
 _NEARLY_ALL = 0.95
 
 
-def describe_in_short(
-    experiment: Experiment,
-    earlier: Earlier | None,
-    metrics: Metrics,
-    *,
-    saving: float,
-    fixed_rules: bool,
-) -> str | None:
-    """Say how often the session would show what it is for; `None` where it compares nothing."""
-    planned_session = look_ahead(
-        experiment, earlier, metrics, saving=saving, fixed_rules=fixed_rules
-    )
-    if planned_session is None:
-        return None
-    known_spreads = planned_session.spreads
+def describe_in_short(planned: Outlook, metrics: Metrics) -> str:
+    """Say how often the session would show what it is for."""
+    earlier, fixed_rules = planned.earlier, planned.fixed_rules
+    known_spreads = planned.spreads
     is_known = (known_spreads.quality if fixed_rules else known_spreads.cost) is not None
     basis = f"noise as in {earlier.folder}" if earlier and is_known else "noise assumed"
-    few, is_keyed = explain_too_few(planned_session), metrics[planned_session.quality].keyed
+    few, is_keyed = explain_too_few(planned), metrics[planned.quality].keyed
     hint = "--plan says more"
     no_noise = few and (fixed_rules or not is_keyed)
     basis = f"({hint})" if no_noise else f"({basis}, {hint})"
     if fixed_rules:
-        shows, *_ = describe_quality(planned_session).split("; ")
+        shows, *_ = describe_quality(planned).split("; ")
         return make_sentence(f"{few or shows} {basis}")
     if not is_keyed:
-        first = few or _describe_chances(planned_session, metrics, _CHEAPER, _UNCHECKED)
+        first = few or _describe_chances(planned, metrics, _CHEAPER, _UNCHECKED)
         return f"{make_sentence(first)} Only tasks with keys of their answers say 'helps' {basis}."
     if few:
         return (
-            f"{make_sentence(few)} It takes {_describe_needed(planned_session)} for 'helps' in "
+            f"{make_sentence(few)} It takes {_describe_needed(planned)} for 'helps' in "
             f"{_ENOUGH} {basis}."
         )
-    first = _describe_chances(planned_session, metrics, _HELPS, VERDICT_PHRASES[Verdict.HELPS])
-    if all(chance[Verdict.HELPS] >= POWER for chance in _compute_chances(planned_session)):
+    first = _describe_chances(planned, metrics, _HELPS, VERDICT_PHRASES[Verdict.HELPS])
+    if all(chance[Verdict.HELPS] >= POWER for chance in _compute_chances(planned)):
         return f"{first} {basis}."
-    return f"{first}. With {_describe_needed(planned_session)} it is {_ENOUGH} {basis}."
+    return f"{first}. With {_describe_needed(planned)} it is {_ENOUGH} {basis}."
 
 
 def _describe_chances(

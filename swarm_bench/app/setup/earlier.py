@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 
-from swarm_bench.analysis.planning.forecast import Earlier
+from swarm_bench.analysis.planning.forecast import Earlier, look_ahead
 from swarm_bench.analysis.planning.launches import Launches
 from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.planning.session_plan import PlanRow
@@ -177,6 +177,8 @@ def build_outlook(
     continued = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
     earlier = find_earlier_session(experiment, resolved.settings, continued, fixed_rules=by_rules)
     set_up = find_earlier_set_up(experiment, resolved.settings, continued)
+    saving = resolved.settings.expect
+    outlook = look_ahead(experiment, earlier, METRICS, saving=saving, fixed_rules=by_rules)
     price = find_price(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = []
     if limit:
@@ -193,13 +195,7 @@ def build_outlook(
         *describe_expected(experiment, earlier, rehearsal, pending, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),
         describe_set_up(experiment, set_up, _list_pending_arms(experiment, rows)),
-        *describe_outlook(
-            experiment,
-            earlier,
-            METRICS,
-            saving=resolved.settings.expect,
-            fixed_rules=by_rules,
-        ),
+        *([describe_outlook(outlook)] if outlook else []),
     )
 
 
@@ -219,9 +215,9 @@ def tell_outlook(
     """Say in short what a session can show, and where its limit of cost is too low for that."""
     earlier = find_earlier_session(experiment, settings, fixed_rules=fixed_rules)
     saving = settings.expect
-    short = describe_in_short(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
-    if short:
-        emit(Foresight(message=short))
+    outlook = look_ahead(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
+    if outlook:
+        emit(Foresight(message=describe_in_short(outlook, METRICS)))
     limit = None if fixed_rules or settings.resume else settings.max_cost
     if limit and (sentence := explain_too_low(experiment, earlier, limit, 0)):
         emit(WarningRaised(message=f"--max-cost {limit:g}: {sentence}"))

@@ -15,7 +15,13 @@ from swarm_bench.analysis.planning.chances import (
     compute_chances,
     count_tasks,
 )
-from swarm_bench.analysis.planning.forecast import EQUAL, Earlier, Spreads, read_spreads
+from swarm_bench.analysis.planning.forecast import (
+    EQUAL,
+    Earlier,
+    Spreads,
+    look_ahead,
+    read_spreads,
+)
 from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
 from swarm_bench.analysis.statistics.effects import Effect
@@ -43,8 +49,8 @@ PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks
 def said(
     before: Earlier | None = None, *, fixed_rules: bool = False, planned: Experiment = PLANNED
 ) -> str:
-    entries = describe_outlook(planned, before, METRICS, saving=0.2, fixed_rules=fixed_rules)
-    return "\n".join(text for entry in entries for text in entry.texts)
+    outlook = look_ahead(planned, before, METRICS, saving=0.2, fixed_rules=fixed_rules)
+    return "\n".join(describe_outlook(outlook).texts) if outlook else ""
 
 
 def test_without_an_earlier_session_the_noise_is_assumed(golden: Sentences) -> None:
@@ -128,8 +134,7 @@ def test_nothing_is_known_of_the_noise_without_an_earlier_session() -> None:
 
 def test_with_too_few_tasks_only_that_is_said(golden: Sentences) -> None:
     few = PLANNED.model_copy(update={"tasks": KEYED[:5], "agents": 5})
-    (entry,) = describe_outlook(few, None, METRICS, saving=0.2, fixed_rules=False)
-    golden(*entry.texts)
+    golden(*said(planned=few).splitlines())
 
 
 def test_where_agents_leave_tasks_out_it_says_how_all_are_asked() -> None:

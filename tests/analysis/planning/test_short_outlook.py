@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances, count_tasks
-from swarm_bench.analysis.planning.forecast import Earlier
+from swarm_bench.analysis.planning.forecast import Earlier, look_ahead
 from swarm_bench.analysis.planning.outlook import VERDICT_PHRASES
 from swarm_bench.analysis.planning.short_outlook import describe_in_short
 from swarm_bench.analysis.statistics.rule import Verdict
@@ -22,7 +22,8 @@ WIDE = PLANNED.model_copy(update={"tasks": MANY, "runs": 1, "agents": len(MANY)}
 
 def short(planned: Experiment, before: Earlier | None = None, **changes: Any) -> str | None:
     wanted = {"saving": 0.2, "fixed_rules": False, **changes}
-    return describe_in_short(planned, before, METRICS, **wanted)
+    outlook = look_ahead(planned, before, METRICS, **wanted)
+    return describe_in_short(outlook, METRICS) if outlook else None
 
 
 @pytest.mark.parametrize("number", [5, 8, 23, 35, 60])
