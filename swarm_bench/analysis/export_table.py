@@ -122,7 +122,7 @@ def make_case_table(session: CaseSession) -> TrialsTable:
         columns=_make_columns(metrics),
         rows=_make_rows(rated_trials, metrics, judging),
         experiment=session.experiment.model_dump(mode="json"),
-        caveats={arm: session.caveats(arm) for arm in session.experiment.arms},
+        caveats=session.all_caveats,
         scored=judging.score_scale,
     )
 

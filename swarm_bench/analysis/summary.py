@@ -13,7 +13,7 @@ from swarm_bench.analysis.documents.judge import make_judge_section
 from swarm_bench.analysis.missed_tasks import find_missed
 from swarm_bench.analysis.readings import group_all
 from swarm_bench.analysis.sections.head import make_head, write_banner, write_notes
-from swarm_bench.analysis.sections.overhead import describe_rehearsal, make_overhead
+from swarm_bench.analysis.sections.overhead import make_overhead, make_rehearsal_section
 from swarm_bench.analysis.sections.warnings import list_warnings, sort_warnings
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.tool_use import is_exercised, make_tools_sheet
@@ -46,7 +46,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         judging=make_judge_section(
             make_matches(selection), data.verdicts, next(iter(selection.modes), None)
         ),
-        rehearsed=describe_rehearsal(selection),
+        rehearsed=make_rehearsal_section(selection),
         missed=tuple(_find_missed(selection)),
         trials=selection.trials,
         columns=_list_columns(selection),

@@ -89,6 +89,11 @@ class CaseSession(ABC):
         """Collect what stands against believing the figures of an arm."""
         return tuple(caveat for kind in self.kinds for caveat in kind(self, arm))
 
+    @property
+    def all_caveats(self) -> dict[str, tuple[Caveat, ...]]:
+        """Those of all arms."""
+        return {arm: self.caveats(arm) for arm in self.experiment.arms}
+
     def explain_exclusion(self, arm: str, reference: str | None = None) -> str:
         """Say why nothing can be concluded from the figures of an arm, or from those of the
         reference that it is held against; empty where something can."""

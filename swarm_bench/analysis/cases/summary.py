@@ -45,6 +45,7 @@ from swarm_bench.core.report.document import (
     Value,
 )
 from swarm_bench.core.report.report import Figure, Row, Table
+from swarm_bench.core.report.standing import list_clauses
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 
 _SHOWN_RUNS = 6
@@ -105,7 +106,7 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
             *((Answers(items=answers),) if answers else ()),
         ),
         warnings=warnings,
-        gravest=(*extension, *warnings, *list_case_clauses(session)),
+        gravest=(*extension, *warnings, *list_clauses(session.all_caveats)),
         table=first,
         notes=(*describe_extension(session), *extras.notes),
         further_sections=tuple(filter(None, further_sections)),
@@ -366,14 +367,6 @@ def _count_timeouts(session: CaseSession, arm: str, metric: Metric) -> tuple[int
     values = [metric.reader(record) for record in session.list_records(arm)]
     outcomes = [value for value in values if value is not None]
     return int(sum(outcomes)), len(outcomes)
-
-
-def list_case_clauses(session: CaseSession) -> Iterator[str]:
-    """Yield the caveats that no warning is of."""
-    for arm in session.experiment.arms:
-        for caveat in session.caveats(arm):
-            if caveat.warning is None:
-                yield f"{arm}: {caveat.qualification}."
 
 
 def _sort_records(session: CaseSession) -> list[CaseRecord]:

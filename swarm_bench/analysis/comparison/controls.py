@@ -18,7 +18,7 @@ from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.ratios import Column
-from swarm_bench.core.report.report import Controls, Headline, SpentByRules, Split, SplitRow
+from swarm_bench.core.report.report import Controls, Headline, SpentByRules, Split
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.experiment import ControlKind
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
@@ -117,17 +117,13 @@ def _make_kind_controls(
 def _make_split(selection: Selection, control: str, mode: str, metrics: Iterable[Metric]) -> Split:
     names = (selection.modes[0], control, mode)
     without, controlled, equipped = sides = [Column(mode=name) for name in names]
+    steps = ((controlled, without), (equipped, controlled), (equipped, without))
     return Split(
         mode=mode,
         control=control,
         tasks=len({task for side in sides for task in list_tasks(selection, side)}),
         rows=tuple(
-            SplitRow(
-                metric=metric,
-                control=compute_ratio(selection, controlled, without, metric),
-                tool=compute_ratio(selection, equipped, controlled, metric),
-                together=compute_ratio(selection, equipped, without, metric),
-            )
+            (metric, tuple(compute_ratio(selection, *step, metric) for step in steps))
             for metric in metrics
         ),
     )

@@ -1,7 +1,7 @@
 """What a comparison says, how far it can be believed, or why it says nothing."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.caveats.kinds import list_caveats
@@ -23,15 +23,26 @@ from swarm_bench.analysis.comparison.pairs import (
 from swarm_bench.analysis.comparison.quality import describe_loss, find_less
 from swarm_bench.analysis.comparison.ratios import compute_ratios
 from swarm_bench.analysis.comparison.verdicts import compute_adjusted_p, list_hypotheses
+from swarm_bench.analysis.documents.blocks import choose_scale, paragraph
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials, is_connected
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
 from swarm_bench.analysis.statistics.effects import clip_interval, compute_mcnemar, compute_wilson
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.document import Answer, Tone
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.document import (
+    Answer,
+    Block,
+    Cell,
+    Grid,
+    Interval,
+    Scale,
+    Section,
+    Tone,
+    Value,
+)
 from swarm_bench.core.report.ratios import Column
-from swarm_bench.core.report.report import Details, EffectDetail, Headline, YesOrNo
+from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import Treatment
 
@@ -53,7 +64,7 @@ def make_headline(selection: Selection) -> Headline:
         no_verdict=no_verdict,
         standings=tuple(_select_standings(selection, standings, no_verdict)),
         ratios=compared_ratios and replace(compared_ratios, found_less=find_less(selection, modes)),
-        details=compute_details(selection, modes),
+        details=_make_details(selection, modes),
         correctness=None if obstacle else compute_correctness(selection),
         all_used=bool(tools) and all(map(_is_all_used, tools)),
     )
@@ -164,46 +175,66 @@ def _describe_treatment(mode_trials: ModeTrials) -> str:
     return f"Connected in {count_text}, used in {len(mode_trials.used_trials)}, by {by}."
 
 
-def compute_details(selection: Selection, modes: Iterable[str]) -> Details | None:
-    """Compute them for the modes that are compared; `None` where there is none."""
-    modes = tuple(modes)
+_LEGEND = (
+    "Hodges-Lehmann is the median of the averages of all pairs of tasks, a ratio or a difference, "
+    "with the interval of the signed ranks; below six tasks there is none. Less, equal and more "
+    "count the tasks. p is that of the test that flips the signs of the differences; it could not "
+    "have been smaller than its floor. Holm's is the p of the t test, adjusted for all modes: only "
+    "what the verdicts are on has one, and everything else is exploratory."
+)
+_YES_OR_NO = (
+    "The interval of a share is Wilson's, of a mode by itself. p is the mid-p of McNemar's test "
+    "against the reference."
+)
+_EFFECT_HEADERS = (
+    "Mode", "Metric", "Hodges-Lehmann", "95 % interval", "Less", "Equal", "More", "p", "Floor",
+    "Holm's p",
+)  # fmt: skip
+
+
+def _make_details(selection: Selection, modes: Sequence[str]) -> Section | None:
+    """Make the section that a statistician reads; `None` where no mode is compared."""
     metrics = [
         m for m in (*list_found_metrics(selection), *list_headline_metrics(selection)) if m.better
     ]
-    effects = tuple(
-        effect
+    rows = tuple(
+        row
         for mode in modes
         for metric in metrics
-        if (effect := _make_effect(selection, mode, metric))
+        if (row := _make_effect(selection, mode, metric))
     )
-    if not effects:
+    if not rows:
         return None
-    return Details(effects=effects, yes_or_no=tuple(_make_yes_or_no(selection, modes)))
+    blocks: list[Block] = [Grid(headers=_EFFECT_HEADERS, labels=2, rows=rows), paragraph(_LEGEND)]
+    if shares := tuple(_make_shares(selection, modes)):
+        headers = ("Mode", "Metric", "Share", "Tasks", "95 % interval", "p")
+        blocks += [Grid(headers=headers, labels=2, rows=shares), paragraph(_YES_OR_NO)]
+    return Section(title="Effects in detail", blocks=tuple(blocks))
 
 
-def _make_effect(selection: Selection, mode: str, metric: Metric) -> EffectDetail | None:
-    pairs = pair_metric(selection, mode, metric).pairs
+def _make_effect(selection: Selection, mode: str, metric: Metric) -> tuple[Cell, ...] | None:
+    pairs, scale = pair_metric(selection, mode, metric).pairs, choose_scale(metric)
     if not pairs.cases:
         return None
-    effect = pairs.effect
-    middle, interval = effect.hodges_lehmann, clip_interval(effect.wilcoxon_interval)
-    lower, equal, higher = effect.signs
-    scale = math.exp if metric.relative else float
-    return EffectDetail(
-        mode=mode,
-        metric=metric,
-        middle=None if middle is None else scale(middle),
-        interval=interval and (scale(interval[0]), scale(interval[1])),
-        below=lower,
-        equal=equal,
-        above=higher,
-        p=effect.sign_flip_p,
-        floor=effect.floor,
-        adjusted=compute_adjusted_p(selection, mode, metric),
+    effect, write = pairs.effect, math.exp if metric.relative else float
+    middle, bounds = effect.hodges_lehmann, clip_interval(effect.wilcoxon_interval)
+    adjusted = compute_adjusted_p(selection, mode, metric)
+    return (
+        mode,
+        metric.title,
+        None if middle is None else Value(scale=scale, value=write(middle)),
+        bounds and Interval(scale=scale, low=write(bounds[0]), high=write(bounds[1])),
+        *(Value(scale=Style.WHOLE, value=count) for count in effect.signs),
+        *map(_make_probability, (effect.sign_flip_p, effect.floor, adjusted)),
     )
 
 
-def _make_yes_or_no(selection: Selection, modes: Iterable[str]) -> Iterator[YesOrNo]:
+def _make_probability(p: float | None) -> Value | None:
+    return None if p is None else Value(scale=Scale.PROBABILITY, value=p)
+
+
+def _make_shares(selection: Selection, modes: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+    """Yield a row for each mode where each task was asked once."""
     metric = selection.metrics[RIGHT if selection.keyed_weights else SUCCESS]
     reference = _read_answers(selection, selection.modes[0], metric)
     for mode in (selection.modes[0], *modes):
@@ -212,13 +243,15 @@ def _make_yes_or_no(selection: Selection, modes: Iterable[str]) -> Iterator[YesO
             continue
         pairs = [(answers[task], reference[task]) for task in answers if task in reference]
         is_tested = mode != selection.modes[0] and pairs and not is_at_every_look(selection)
-        yield YesOrNo(
-            mode=mode,
-            metric=metric,
-            passed=sum(answers.values()),
-            tasks=len(answers),
-            interval=compute_wilson(sum(answers.values()), len(answers)),
-            p=compute_mcnemar(pairs) if is_tested else None,
+        passed, tasks = sum(answers.values()), len(answers)
+        low, high = compute_wilson(passed, tasks)
+        yield (
+            mode,
+            metric.title,
+            Value(scale=Style.PERCENT, value=passed / tasks),
+            Value(scale=Style.WHOLE, value=tasks),
+            Interval(scale=Style.PERCENT, low=low, high=high),
+            _make_probability(compute_mcnemar(pairs) if is_tested else None),
         )
 
 

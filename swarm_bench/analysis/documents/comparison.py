@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
-    choose_scale,
     describe_not_reported,
     explain_table,
     extend_answer,
@@ -25,7 +24,7 @@ from swarm_bench.analysis.documents.effects import (
 from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.documents.trials import make_trials_section
 from swarm_bench.analysis.missed_tasks import describe_most_missed, make_missed_section
-from swarm_bench.analysis.wording import quantify
+from swarm_bench.analysis.sections.overhead import NEXT_STEP
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Answers,
@@ -35,9 +34,7 @@ from swarm_bench.core.report.document import (
     Cell,
     Document,
     Grid,
-    Interval,
     Picture,
-    Scale,
     Section,
     Span,
     Tone,
@@ -46,20 +43,14 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import (
     Controls,
-    Details,
-    EffectDetail,
     Figure,
     Headline,
     Line,
-    Rehearsed,
     Report,
     Sheet,
     SpentByRules,
-    Split,
-    SplitRow,
     Table,
     Tagged,
-    YesOrNo,
 )
 
 _DETAILS = Span(text="details.md", address="details.md")
@@ -86,8 +77,7 @@ def make_document(report: Report, picture: Picture | None = None) -> Document:
     )
     details_file = _make_details_file(report)
     if report.rehearsed is not None:  # of what the modes are worth it says nothing
-        table = make_rehearsal_section(report.rehearsed)
-        opening = replace(opening, table=table, next_step=NEXT_STEP)
+        opening = replace(opening, table=report.rehearsed, next_step=NEXT_STEP)
         return make_summary(opening, (make_trials_section(report),), details_file)
     headline, remark = tuple(_make_headline(report.headline)), report.headline.remark
     opening = replace(
@@ -141,7 +131,7 @@ def _make_comparison(report: Report) -> Iterator[Section]:
     if headline.ratios:
         yield _make_reading(headline.ratios)
     if headline.details:
-        yield make_details_section(headline.details)
+        yield headline.details
     if report.spent_by_rules:
         yield _make_spending(report.spent_by_rules, report.modes)
 
@@ -213,15 +203,11 @@ def _make_controls(controls: Controls) -> Section:
 
 def _make_splits(controls: Controls) -> Grid:
     rows: list[tuple[Cell, ...]] = [
-        (split.mode, row.metric.title, *_make_steps(split, row))
+        (split.mode, metric.title, *(make_ratio(ratio, split.tasks) for ratio in ratios))
         for split in controls.splits
-        for row in split.rows
+        for metric, ratios in split.rows
     ]
     return Grid(headers=("Mode", "Metric", *controls.steps), labels=2, rows=tuple(rows))
-
-
-def _make_steps(split: Split, row: SplitRow) -> list[Value]:
-    return [make_ratio(step, split.tasks) for step in (row.control, row.tool, row.together)]
 
 
 def _make_sheet(sheet: Sheet) -> Section:
@@ -244,106 +230,3 @@ def _make_line(sheet: Sheet, line: Line) -> Iterator[Cell]:
 
 def _make_number(number: int) -> Value:
     return Value(scale=Style.WHOLE, value=number)
-
-
-_LEGEND = (
-    "Hodges-Lehmann is the median of the averages of all pairs of tasks, a ratio or a difference, "
-    "with the interval of the signed ranks; below six tasks there is none. Less, equal and more "
-    "count the tasks. p is that of the test that flips the signs of the differences; it could not "
-    "have been smaller than its floor. Holm's is the p of the t test, adjusted for all modes: only "
-    "what the verdicts are on has one, and everything else is exploratory."
-)
-_YES_OR_NO = (
-    "The interval of a share is Wilson's, of a mode by itself. p is the mid-p of McNemar's test "
-    "against the reference."
-)
-
-
-def make_details_section(details: Details) -> Section:
-    """Make the section that a statistician reads."""
-    headers = (
-        "Mode", "Metric", "Hodges-Lehmann", "95 % interval", "Less", "Equal", "More", "p", "Floor",
-        "Holm's p",
-    )  # fmt: skip
-    rows = tuple(map(_make_effect, details.effects))
-    blocks: list[Block] = [Grid(headers=headers, labels=2, rows=rows), paragraph(_LEGEND)]
-    return Section(title="Effects in detail", blocks=(*blocks, *_make_yes_or_no(details)))
-
-
-def _make_yes_or_no(details: Details) -> Iterator[Block]:
-    if not details.yes_or_no:
-        return
-    headers = ("Mode", "Metric", "Share", "Tasks", "95 % interval", "p")
-    rows = tuple(map(_make_share, details.yes_or_no))
-    yield Grid(headers=headers, labels=2, rows=rows)
-    yield paragraph(_YES_OR_NO)
-
-
-def _make_effect(effect: EffectDetail) -> tuple[Cell, ...]:
-    scale = choose_scale(effect.metric)
-    counts = (effect.below, effect.equal, effect.above)
-    return (
-        effect.mode,
-        effect.metric.title,
-        None if effect.middle is None else Value(scale=scale, value=effect.middle),
-        effect.interval and Interval(scale=scale, low=effect.interval[0], high=effect.interval[1]),
-        *(Value(scale=Style.WHOLE, value=count) for count in counts),
-        *map(_make_probability, (effect.p, effect.floor, effect.adjusted)),
-    )
-
-
-def _make_share(share: YesOrNo) -> tuple[Cell, ...]:
-    low, high = share.interval
-    return (
-        share.mode,
-        share.metric.title,
-        Value(scale=Style.PERCENT, value=share.passed / share.tasks),
-        Value(scale=Style.WHOLE, value=share.tasks),
-        Interval(scale=Style.PERCENT, low=low, high=high),
-        _make_probability(share.p),
-    )
-
-
-def _make_probability(p: float | None) -> Value | None:
-    return None if p is None else Value(scale=Scale.PROBABILITY, value=p)
-
-
-_TITLE = "What each tool needs and adds"
-_HEADERS = ("Mode", "Connected", "Called", "Tokens added per request", "Start-up")
-_DESCRIPTION = (
-    "Called: trials with a call of the mode's tools. The added tokens are those by which the first "
-    "request of an empty task is larger than one of the reference. Start-up is the time until the "
-    "slowest server of the mode had listed its tools."
-)
-NEXT_STEP = (
-    "Next: the same command without --model rehearsal; with --plan it first says what that costs."
-)
-
-
-def make_rehearsal_section(modes: Sequence[Rehearsed]) -> Section:
-    """Make the section of what a rehearsal is for."""
-    if not modes:
-        return Section(title=_TITLE, blocks=(paragraph("No mode has a tool."),))
-    return Section(
-        title=_TITLE, blocks=(_make_grid(modes), paragraph(_DESCRIPTION), paragraph(NEXT_STEP))
-    )
-
-
-def _make_grid(modes: Sequence[Rehearsed]) -> Grid:
-    trials = {mode.trials for mode in modes}
-    trials_text = quantify(trials.pop(), "trial") if len(trials) == 1 else "the trials"
-    rows = tuple(map(_make_row, modes))
-    return Grid(headers=_HEADERS, labels=1, rows=rows, about=f"Over {trials_text} of each mode")
-
-
-def _make_row(mode: Rehearsed) -> tuple[Cell, ...]:
-    calls_text = f"{mode.called} of {mode.trials}"
-    if mode.answered < mode.called:
-        calls_text += f", answered in {mode.answered}"
-    return (
-        mode.mode,
-        f"{mode.connected} of {mode.trials}",
-        calls_text,
-        make_figure(Style.WHOLE, mode.added_tokens),
-        make_figure(Style.SECONDS, mode.seconds),
-    )

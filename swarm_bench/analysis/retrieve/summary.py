@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.caveats import describe_extension, warn_exploratory
-from swarm_bench.analysis.cases.summary import list_case_clauses, list_case_warnings, make_facts
+from swarm_bench.analysis.cases.summary import list_case_warnings, make_facts
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import make_definitions, make_difference, paragraph
 from swarm_bench.analysis.documents.opening import Opening, make_summary
@@ -27,6 +27,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.document import Answers as AnswersBlock
 from swarm_bench.core.report.report import Missed
+from swarm_bench.core.report.standing import list_clauses
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.retrieving import (
@@ -77,7 +78,7 @@ def make_document(answers: Answers) -> Document:
             *map(paragraph, describe_missing_plain(answers)),
         ),
         warnings=warnings,
-        gravest=(*describe_extension(answers), *warnings, *list_case_clauses(answers)),
+        gravest=(*describe_extension(answers), *warnings, *list_clauses(answers.all_caveats)),
         table=tables[0] if tables else None,
         further_sections=tuple(tables[1:]),
         tables=(_make_terminal_table(answers),) if tables else (),

@@ -3,38 +3,58 @@ connected and called, and what it adds."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from swarm_bench.analysis.comparison.headline_metrics import select_billed
-from swarm_bench.analysis.mode_trials import get_mode_trials, is_connected
+from swarm_bench.analysis.documents.blocks import make_figure, paragraph
+from swarm_bench.analysis.mode_trials import is_connected
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.report import Figure, Line, Rehearsed, Sheet
+from swarm_bench.analysis.wording import quantify
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.document import Cell, Grid, Section
+from swarm_bench.core.report.report import Figure, Line, Sheet
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
 
+_TITLE = "What each tool needs and adds"
+_HEADERS = ("Mode", "Connected", "Called", "Tokens added per request", "Start-up")
+_DESCRIPTION = (
+    "Called: trials with a call of the mode's tools. The added tokens are those by which the first "
+    "request of an empty task is larger than one of the reference. Start-up is the time until the "
+    "slowest server of the mode had listed its tools."
+)
+NEXT_STEP = (
+    "Next: the same command without --model rehearsal; with --plan it first says what that costs."
+)
 
-def describe_rehearsal(selection: Selection) -> tuple[Rehearsed, ...] | None:
-    """Return what a rehearsal shows of each mode with a tool; `None` in a session that is
-    none."""
+
+def make_rehearsal_section(selection: Selection) -> Section | None:
+    """Make the section of what a rehearsal is for; `None` in a session that is none."""
     if not selection.rehearsal:
         return None
-    return tuple(
-        _describe_mode(selection, mode) for mode in selection.modes if selection.has_tool(mode)
-    )
+    modes = [mode for mode in selection.modes if selection.has_tool(mode)]
+    if not modes:
+        return Section(title=_TITLE, blocks=(paragraph("No mode has a tool."),))
+    counts = {len(selection.get_arm(mode).counted_trials) for mode in modes}
+    trials_text = quantify(counts.pop(), "trial") if len(counts) == 1 else "the trials"
+    rows = tuple(_make_row(selection, mode) for mode in modes)
+    grid = Grid(headers=_HEADERS, labels=1, rows=rows, about=f"Over {trials_text} of each mode")
+    blocks = (grid, paragraph(_DESCRIPTION), paragraph(NEXT_STEP))
+    return Section(title=_TITLE, blocks=blocks)
 
 
-def _describe_mode(selection: Selection, mode: str) -> Rehearsed:
-    trials = get_mode_trials(selection, mode).counted_trials
-    figures = read_overhead(selection, mode)
-    return Rehearsed(
-        mode=mode,
-        trials=len(trials),
-        connected=sum(is_connected(trial) is True for trial in trials),
-        called=sum(map(_has_called, trials)),
-        answered=sum(trial.retrieval is Treatment.USED for trial in trials),
-        added_tokens=figures["prompt_difference"],
-        seconds=figures["server_seconds"],
+def _make_row(selection: Selection, mode: str) -> tuple[Cell, ...]:
+    trials, figures = selection.get_arm(mode).counted_trials, read_overhead(selection, mode)
+    call_count = sum(map(_has_called, trials))
+    answer_count = sum(trial.retrieval is Treatment.USED for trial in trials)
+    calls_text = f"{call_count} of {len(trials)}"
+    if answer_count < call_count:
+        calls_text += f", answered in {answer_count}"
+    return (
+        mode,
+        f"{sum(is_connected(trial) is True for trial in trials)} of {len(trials)}",
+        calls_text,
+        make_figure(Style.WHOLE, figures["prompt_difference"]),
+        make_figure(Style.SECONDS, figures["server_seconds"]),
     )
 
 
@@ -44,7 +64,6 @@ def _has_called(trial: TrialRecord) -> bool:
     return has_calls or trial.retrieval is Treatment.USED
 
 
-_T = TypeVar("_T")
 Figures = Mapping[str, Figure | None]
 """Figures by the key of the metric; `None` where it does not apply."""
 
@@ -56,27 +75,22 @@ def make_sheet(
     rows: Iterable[tuple[tuple[str, ...], Figures]],
 ) -> Sheet:
     """Leave out the columns that no line has a value in; they are named instead."""
-    lines = [
-        Line(labels=names, figures=tuple(figures[metric.key] for metric in metrics))
-        for names, figures in rows
-    ]
-    present = [
-        any(figure is not None and figure.value is not None for figure in column)
-        for column in zip(*(line.figures for line in lines), strict=True)
-    ]
+    lines = list(rows)
+    present = tuple(
+        metric
+        for metric in metrics
+        if any((figure := figures[metric.key]) and figure.value is not None for _, figures in lines)
+    )
     return Sheet(
         title=title,
         labels=labels,
-        metrics=_select(metrics, present),
+        metrics=present,
         lines=tuple(
-            Line(labels=line.labels, figures=_select(line.figures, present)) for line in lines
+            Line(labels=names, figures=tuple(figures[metric.key] for metric in present))
+            for names, figures in lines
         ),
-        unknown=_select(metrics, [not has_value for has_value in present]),
+        unknown=tuple(metric for metric in metrics if metric not in present),
     )
-
-
-def _select(items: tuple[_T, ...], which: list[bool]) -> tuple[_T, ...]:
-    return tuple(item for item, keep in zip(items, which, strict=True) if keep)
 
 
 _KEYS = (
@@ -89,7 +103,7 @@ _KEYS = (
     "prompt_cost",
     "server_seconds",
 )
-_DESCRIPTION = (
+_OVERHEAD = (
     "Measured once per mode: the servers were asked before the session, and the empty task was "
     "given right after the agents of the mode's first swarm, whose provider may still have its "
     "beginning in the cache."
@@ -112,7 +126,7 @@ def make_overhead(selection: Selection) -> Sheet | None:
         for mode in selection.modes
         if (measurement := measurements.get(mode)) and measurement.problem
     )
-    return replace(overhead_sheet, about=_DESCRIPTION, notes=notes)
+    return replace(overhead_sheet, about=_OVERHEAD, notes=notes)
 
 
 def read_overhead(selection: Selection, mode: str) -> Figures:

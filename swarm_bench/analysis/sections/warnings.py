@@ -14,6 +14,7 @@ from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import format_places, join, quantify
 from swarm_bench.core.ports import SCORED_CHARACTERS
+from swarm_bench.core.report.standing import list_clauses
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import find_price
 from swarm_bench.core.session.records import TrialRecord
@@ -65,17 +66,9 @@ def sort_warnings(selection: Selection, all_warnings: Sequence[str]) -> tuple[st
     return (
         *extension,
         *other_warnings,
-        *list_clauses(selection),
+        *list_clauses({mode: list_caveats(selection, mode) for mode in selection.modes}),
         *(describe_unknown_cost(selection) if costs else ()),
     )
-
-
-def list_clauses(selection: Selection) -> Iterator[str]:
-    """Yield the caveats that no warning is of."""
-    for mode in selection.modes:
-        for caveat in list_caveats(selection, mode):
-            if caveat.warning is None:
-                yield f"{mode}: {caveat.qualification}."
 
 
 def list_notes(programs: Mapping[str, Program]) -> Iterator[str]:

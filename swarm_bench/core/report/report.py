@@ -14,51 +14,6 @@ from swarm_bench.core.session.records import TrialRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectDetail:
-    """One metric of a mode against the reference, task by task."""
-
-    mode: str
-    metric: Metric
-    middle: float | None
-    """The Hodges-Lehmann estimate: a ratio, or a difference; `None` for too many tasks."""
-    interval: tuple[float, float] | None
-    """Interval of the signed ranks, of at least 95 %; `None` for fewer than six tasks, or too
-    many."""
-    below: int
-    """Tasks in which the mode has less."""
-    equal: int
-    above: int
-    p: float
-    """p of the test that flips the signs of the differences."""
-    floor: float
-    """The smallest p that the test could have given."""
-    adjusted: float | None
-    """The p of the t test, adjusted for all modes; `None` but for the primary metric."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class YesOrNo:
-    """A metric that is yes or no, where each task was asked once."""
-
-    mode: str
-    metric: Metric
-    passed: int
-    tasks: int
-    interval: tuple[float, float]
-    """Wilson's interval of the share."""
-    p: float | None
-    """Mid-p of McNemar's test against the reference; `None` for the reference."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Details:
-    """Figures beside a verdict, for a reader who wants to check it."""
-
-    effects: tuple[EffectDetail, ...]
-    yes_or_no: tuple[YesOrNo, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A metric of one mode: the median over its runs."""
 
@@ -163,21 +118,11 @@ class Headline:
     """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
     remark: str = ""
     """Remark that must be known beside the ratios; empty where there is no verdict."""
-    details: Details | None = None
-    """`None` where nothing is compared."""
+    details: Section | None = None
+    """Figures for a reader who wants to check it; `None` where nothing is compared."""
     correctness: Correctness | None = None
     """Figures of right answers; `None` where these are unknown, and where nothing could be
     measured."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitRow:
-    metric: Metric
-    control: Ratio | None
-    """The control against the reference."""
-    tool: Ratio | None
-    """The mode against the control."""
-    together: Ratio | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +133,9 @@ class Split:
     control: str
     tasks: int
     """Tasks in the comparison."""
-    rows: tuple[SplitRow, ...]
+    rows: tuple[tuple[Metric, tuple[Ratio | None, ...]], ...]
+    """Each metric with the ratios of the steps: the control against the reference, the mode against
+    the control, and both together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,24 +160,6 @@ class SpentByRules:
     controls: tuple[Controls, ...]
     per_right_answer: tuple[Row, ...]
     """Rows by mode; none without answer keys."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rehearsed:
-    """What a rehearsal shows of a mode with a tool."""
-
-    mode: str
-    trials: int
-    """Number of trials that count."""
-    connected: int
-    called: int
-    """Trials with a call of the mode's tools, whatever came back."""
-    answered: int
-    """Trials in which a call that retrieves was answered."""
-    added_tokens: Figure | None
-    """Tokens by which a request is larger than one of the reference."""
-    seconds: Figure | None
-    """Seconds until its servers answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,7 +212,7 @@ class Report:
     """Cost of each tool that is only present; `None` when it was not measured."""
     judging: Section | None
     """`None` when no model was asked to compare answers."""
-    rehearsed: tuple[Rehearsed, ...] | None
+    rehearsed: Section | None
     """Figures of each mode with a tool; `None` in a session that is no rehearsal."""
     missed: tuple[Missed, ...]
     """Files in answer keys that modes missed; nothing without keys."""

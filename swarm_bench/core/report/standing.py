@@ -1,6 +1,6 @@
 """What is said of a mode, or of another arm, before its figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarm_bench.core.report.document import Answer
@@ -23,6 +23,14 @@ class Caveat:
 def make_caveat(arm: str, clause: str, remark: str = ".", *, is_void: bool = False) -> Caveat:
     """Make a caveat whose warning names the arm, with a remark behind the clause."""
     return Caveat(qualification=clause, warning=f"{arm}: {clause}{remark}", is_void=is_void)
+
+
+def list_clauses(sides: Mapping[str, Sequence[Caveat]]) -> Iterator[str]:
+    """Yield the caveats of all arms that no warning is of."""
+    for arm, caveats in sides.items():
+        for caveat in caveats:
+            if caveat.warning is None:
+                yield f"{arm}: {caveat.qualification}."
 
 
 def describe_void(sides: Mapping[str, Sequence[Caveat]]) -> str:

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import Grid, Interval, Scale, Value
 from swarm_bench.core.report.ratios import Column
-from swarm_bench.core.report.report import Details, EffectDetail, Headline
+from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from tests.builders.golden import Sentences
@@ -357,7 +360,8 @@ RIGHT = {
 }
 
 
-def details(runs: int = 1) -> Details:
+def details(runs: int = 1) -> list[Grid]:
+    """The tables of the section that a statistician reads."""
     trials = [
         make_trial(
             mode,
@@ -373,12 +377,13 @@ def details(runs: int = 1) -> Details:
     ]
     found = summarise(make_session(*trials, tasks=TASKS, runs=runs)).headline.details
     assert found is not None
-    return found
+    return [block for block in found.blocks if isinstance(block, Grid)]
 
 
-def of(mode: str, key: str) -> EffectDetail:
-    every = details().effects
-    return next(one for one in every if (one.mode, one.metric.key) == (mode, key))
+def of(mode: str, key: str) -> tuple[Any, ...]:
+    """The cells of a metric of a mode: the estimate, its interval, three counts, and three p."""
+    names = (mode, METRICS[key].title)
+    return next(row[2:] for row in details()[0].rows if row[:2] == names)
 
 
 def logs(mode: str) -> list[float]:
@@ -387,30 +392,35 @@ def logs(mode: str) -> list[float]:
 
 
 def test_other_estimates_and_the_signs_of_the_tasks() -> None:
-    tokens, ratios = of("canopy", "effective_tokens"), logs("canopy")
+    middle, interval, *signs, p, floor, _ = of("canopy", "effective_tokens")
+    ratios = logs("canopy")
     averages = [(a + b) / 2 for at, a in enumerate(ratios) for b in ratios[at:]]
-    assert tokens.middle == pytest.approx(math.exp(np.median(averages)))
-    assert tokens.middle is not None
-    assert tokens.interval is not None
-    assert tokens.interval[0] < tokens.middle < tokens.interval[1] < 1
-    assert (tokens.below, tokens.equal, tokens.above) == (7, 0, 1)
+    assert middle.value == pytest.approx(math.exp(np.median(averages)))
+    assert interval.low < middle.value < interval.high < 1
+    assert [it.value for it in signs] == [7, 0, 1]
     test = stats.permutation_test((ratios,), np.mean, permutation_type="samples")
-    assert tokens.p == pytest.approx(test.pvalue)
-    assert tokens.floor == 2 / 2**8
+    assert p.value == pytest.approx(test.pvalue)
+    assert floor.value == 2 / 2**8
 
 
 def test_only_the_primary_metric_is_adjusted_for_all_modes() -> None:
     tests = [stats.ttest_1samp(logs(mode), 0).pvalue for mode in ("canopy", "canopy-service")]
-    assert of("canopy", "effective_tokens").adjusted == pytest.approx(2 * tests[0])
-    assert of("canopy-service", "effective_tokens").adjusted == pytest.approx(tests[1])
-    assert of("canopy", "cost").adjusted is None
+    assert of("canopy", "effective_tokens")[-1].value == pytest.approx(2 * tests[0])
+    assert of("canopy-service", "effective_tokens")[-1].value == pytest.approx(tests[1])
+    assert of("canopy", "cost")[-1] is None
 
 
 def test_right_answers_have_intervals_where_each_task_was_asked_once() -> None:
-    baseline, canopy, service = details().yes_or_no
+    _, shares = details()
+    (share, tasks, interval, none), canopy, service = ([*row[2:]] for row in shares.rows)
     wilson = stats.binomtest(6, 8).proportion_ci(method="wilson")
-    assert (baseline.passed, baseline.tasks, baseline.p) == (6, 8, None)
-    assert baseline.interval == pytest.approx((wilson.low, wilson.high))
-    assert (canopy.passed, canopy.p) == (8, 0.25)  # two gained: twice half of a quarter
-    assert service.p == pytest.approx(0.5)
-    assert details(runs=2).yes_or_no == ()
+    assert isinstance(share, Value)
+    assert isinstance(tasks, Value)
+    assert isinstance(interval, Interval)
+    assert (share.value, tasks.value, none) == (6 / 8, 8, None)
+    assert (interval.low, interval.high) == pytest.approx((wilson.low, wilson.high))
+    twice_gained = Value(scale=Scale.PROBABILITY, value=0.25)  # twice half of a quarter
+    assert (canopy[0], canopy[-1]) == (Value(scale=Style.PERCENT, value=1.0), twice_gained)
+    assert isinstance(service[-1], Value)
+    assert service[-1].value == pytest.approx(0.5)
+    assert len(details(runs=2)) == 1

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from swarm_bench.analysis.documents.comparison import make_document
-from swarm_bench.core.report.document import Picture
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import Grid, Picture, Value
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import write_files
@@ -43,13 +44,16 @@ def rehearsal(trial: Trial, session: Session) -> Report:
 
 def test_it_says_what_each_tool_needs_and_adds(rehearsal: Report) -> None:
     assert rehearsal.rehearsed
-    canopy, service = rehearsal.rehearsed
-    assert (canopy.trials, canopy.connected, canopy.called, canopy.answered) == (3, 3, 2, 1)
-    assert (canopy.added_tokens and canopy.added_tokens.value) == 970
-    assert (canopy.seconds and canopy.seconds.value) == 0.2
-    assert (service.connected, service.called, service.answered) == (2, 2, 2)
-    assert service.added_tokens is not None
-    assert service.added_tokens.value is None
+    grid, *_ = rehearsal.rehearsed.blocks
+    assert isinstance(grid, Grid)
+    canopy, service = grid.rows
+    assert canopy[1:3] == ("3 of 3", "2 of 3, answered in 1")
+    assert canopy[3:] == (
+        Value(scale=Style.WHOLE, value=970),
+        Value(scale=Style.SECONDS, value=0.2),
+    )
+    assert service[1:3] == ("2 of 3", "2 of 3")
+    assert service[3] == Value(scale=Style.WHOLE, value=None)
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -80,5 +84,6 @@ def test_what_is_none_has_no_such_table(trial: Trial, session: Session) -> None:
 
 def test_without_a_tool_it_says_so(trial: Trial, session: Session) -> None:
     report = summarise(session(trial(rehearsal=True)))
-    assert report.rehearsed == ()
+    assert report.rehearsed
+    assert "No mode has a tool." in str(report.rehearsed.blocks)
     assert "No mode has a tool." in render(report)
