@@ -75,13 +75,15 @@ def choice(name: str, existing: Iterable[str]) -> str:
     names = list(existing)
     close = get_close_matches(name, names, n=1)
     other_names = [other_name for other_name in names if other_name not in close]
-    remaining = len(other_names) - _MOST_NAMES
-    listing = ", ".join(other_names[:_MOST_NAMES]) + (
-        f" and {remaining:,} more" if remaining > 0 else ""
-    )
+    listing = _list_first(other_names)
     if not close:
         return f"choose one of {listing}"
     return f"did you mean {close[0]!r}?" + (f" There are also {listing}" if other_names else "")
+
+
+def _list_first(names: Sequence[str]) -> str:
+    remaining = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {remaining:,} more" if remaining > 0 else "")
 
 
 class UnknownName(UsageError):
@@ -90,10 +92,7 @@ class UnknownName(UsageError):
     def __init__(self, kind: str, name: str, existing: Iterable[str]) -> None:
         names = sorted(existing)
         close = get_close_matches(name, names, n=1)
-        remaining = len(names) - _MOST_NAMES
-        suffix = f" and {remaining:,} more" if remaining > 0 else ""
-        listing = f"known: {', '.join(names[:_MOST_NAMES]) or 'none'}{suffix}"
-        hint = f"did you mean {close[0]!r}?" if close else listing
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {_list_first(names) or 'none'}"
         super().__init__(f"There is no {kind} called {name!r}; {hint}")
 
 

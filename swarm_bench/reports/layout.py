@@ -26,20 +26,16 @@ from swarm_bench.reports.figures import (
     NOT_APPLICABLE,
     format_cell,
 )
-from swarm_bench.reports.text import cut, escape, format_code_block, plain
+from swarm_bench.reports.text import cut, escape, format_code_block, keep_blanks, plain
 
 
 def format_inline(text: Text) -> str:
     """Write a text in one line."""
-    return escape(text) if isinstance(text, str) else "".join(map(_format_part, text))
-
-
-def _format_part(part: str | Span) -> str:
-    if isinstance(part, Span):
-        return _format_span(part)
-    # Blanks between the parts stay.
-    leading, trailing = part[: -len(part.lstrip())], part[len(part.rstrip()) :]
-    return f"{leading}{escape(part)}{trailing}" if part.strip() else part
+    if isinstance(text, str):
+        return escape(text)
+    return "".join(
+        keep_blanks(part, escape) if isinstance(part, str) else _format_span(part) for part in text
+    )
 
 
 def _format_span(span: Span) -> str:

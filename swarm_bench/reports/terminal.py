@@ -37,7 +37,7 @@ from swarm_bench.reports.figures import (
     format_cell,
 )
 from swarm_bench.reports.layout import list_items
-from swarm_bench.reports.text import cut, encodable, plain, visible
+from swarm_bench.reports.text import cut, encodable, keep_blanks, plain, visible
 
 MOST_LINES = 24
 """Most lines of the brief; the caller adds where the files are."""
@@ -259,7 +259,7 @@ def _format_line(text: Text) -> Line:
     line = Line()
     for part in (text,) if isinstance(text, str) else text:
         if isinstance(part, str):
-            line.append(_clean_part(part))
+            line.append(keep_blanks(part, plain))
         else:
             printable = plain(part.text)
             style = f"{'bold ' if part.strong or part.code else ''}{_COLOURS[part.tone]}".strip()
@@ -267,9 +267,3 @@ def _format_line(text: Text) -> Line:
                 cut(printable, part.longest) if part.longest else printable, style=style or None
             )
     return line
-
-
-def _clean_part(text: str) -> str:
-    """Keep the blanks at both ends, which separate the parts of a line."""
-    leading, trailing = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{leading}{plain(text)}{trailing}" if text.strip() else text

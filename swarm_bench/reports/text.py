@@ -3,6 +3,7 @@ reorder what stands around it."""
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 from swarm_bench.config.addresses import remove_logins
 
@@ -72,6 +73,12 @@ def cut(text: str, length: int) -> str:
     while end > 0 and _continues(text, end):
         end -= 1
     return text[: end or length].rstrip() + "..."
+
+
+def keep_blanks(text: str, write: Callable[[str], str]) -> str:
+    """Write a part of a line, and keep the blanks at both ends, which separate the parts."""
+    leading, trailing = text[: -len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{leading}{write(text)}{trailing}" if text.strip() else text
 
 
 def _disarm(match: re.Match[str]) -> str:

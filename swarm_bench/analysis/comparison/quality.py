@@ -37,7 +37,6 @@ _READ = (
 )
 _PRECISION = "file_precision"
 _EASY = 0.95
-JUDGED_BY = RECALLS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +136,7 @@ def explain_unscored(selection: Selection) -> str:
     """Say why no answer was compared with its key."""
     reasons = [trial.missing_scores or {} for trial in selection.trials]
     explanations = {
-        trial_reasons[key] for trial_reasons in reasons for key in JUDGED_BY if key in trial_reasons
+        trial_reasons[key] for trial_reasons in reasons for key in RECALLS if key in trial_reasons
     }
     return (
         f"Correctness was not measured: {list_few(sorted(explanations))}."
@@ -268,7 +267,7 @@ def find_quality_metric(selection: Selection) -> Metric | None:
     """Return the metric by which answers are judged; `None` where nothing tells, and where another
     quality was named."""
     metric_key = selection.data.experiment.quality
-    metrics = selection.metrics.named(JUDGED_BY)
+    metrics = selection.metrics.named(RECALLS)
     if metric_key:
         metrics = tuple(m for m in selection.metrics if m.key == metric_key and m.keyed)
     for metric in metrics:
@@ -283,7 +282,7 @@ def find_recall_metric(selection: Selection) -> Metric | None:
     quality = find_quality_metric(selection)
     candidates = [
         metric
-        for metric in selection.metrics.named(JUDGED_BY)
+        for metric in selection.metrics.named(RECALLS)
         if any(_find_tasks_with(selection, mode, metric) for mode in selection.modes)
     ]
     same = (metric for metric in candidates if quality and metric.keyed == quality.keyed)
