@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.offline.reference import NOTHING_ASKED
+from swarm_bench.models.offline.reference import NOTHING_ASKED, Offline
 
 ORDER = 8
 """Tokens that decide the next one, at most."""
@@ -32,19 +32,13 @@ _Counts = defaultdict[tuple[str, ...], Counter[str]]
 
 
 @dataclass(frozen=True)
-class CopySource:
+class CopySource(Offline):
     """No model, but counts of tokens: what a model must beat."""
 
     argument: str = ""
     about: ClassVar = (
         "copy: no language model: n-grams of the data set's other answers, as a floor."
     )
-    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
-    keys: ClassVar[tuple[str, ...]] = ()
-    address: ClassVar[None] = None
-    free: ClassVar = True
-    sampled: ClassVar = False
-    repeats: ClassVar = True
 
     def program(self, around: Around) -> Program:
         """Say that no model answers, and from how much it learns."""

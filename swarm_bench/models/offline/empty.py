@@ -5,23 +5,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.offline.reference import NOTHING_ASKED
+from swarm_bench.models.offline.reference import NOTHING_ASKED, Offline
 
 
 @dataclass(frozen=True)
-class Empty:
+class Empty(Offline):
     """No model: a floor below which no answer is."""
 
     argument: str = ""
     about: ClassVar = "empty: not a model: an empty answer, as the lowest floor."
-    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
-    keys: ClassVar[tuple[str, ...]] = ()
-    address: ClassVar[None] = None
-    free: ClassVar = True
-    sampled: ClassVar = False
-    repeats: ClassVar = True
 
     def program(self, around: Around) -> Program:
         """Say that no model answers."""

