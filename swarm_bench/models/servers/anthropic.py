@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
@@ -10,9 +9,8 @@ from pydantic import BaseModel
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Turn, Way
-from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.servers.forms import Body, Count, check_told, finish_of
-from swarm_bench.models.servers.server import Server, check_named, open_server
+from swarm_bench.models.servers.server import ProviderSource, ServedModel, open_server
 
 ANTHROPIC = "https://api.anthropic.com/v1"
 KEY = "ANTHROPIC_API_KEY"
@@ -41,28 +39,15 @@ class _Answer(BaseModel):
     usage: Any = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Anthropic:
-    """A model, and how its server is asked."""
-
-    server: Server
-
-    @property
-    def name(self) -> str:
-        return self.server.name
+class Anthropic(ServedModel):
+    """A model that is asked in turns."""
 
     async def complete(self, ask: Ask) -> Completion:
         """Ask it once, in turns."""
         if not isinstance(ask.prompt, tuple):
             raise UsageError(f"{self.name} can be asked in turns only; give --property way=chat")
         body = self._body(ask, ask.prompt)
-        answer = await self.server.post("/messages", body, message_in, _OPTIONAL)
-        return replace(
-            answer.content,
-            requests=answer.requests,
-            seconds=answer.seconds,
-            omitted=answer.omitted,
-        )
+        return await self.server.complete("/messages", body, message_in, _OPTIONAL)
 
     def _body(self, ask: Ask, turns: tuple[Turn, ...]) -> dict[str, Any]:
         sampling = ask.sampling
@@ -81,27 +66,14 @@ class Anthropic:
         return {name: value for name, value in body.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class AnthropicSource:
+class AnthropicSource(ProviderSource):
     """What `anthropic:MODEL` stands for."""
 
-    argument: str
+    word: ClassVar = "anthropic"
+    url: ClassVar = ANTHROPIC
     about: ClassVar = "anthropic:MODEL: an Anthropic model."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
     keys: ClassVar = (KEY,)
-    address: ClassVar[None] = None
-    free: ClassVar = False
-    sampled: ClassVar = True
-    repeats: ClassVar = False
-
-    def program(self, around: Around) -> Program:
-        """Check that there are a name and a key."""
-        check_named("anthropic", self.argument)
-        if around.is_asked and not around.variables.get(KEY):
-            raise UsageError(
-                f"anthropic:{self.argument} needs a key; set {KEY} in the environment or .env"
-            )
-        return Program(name=self.argument, path=ANTHROPIC)
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Anthropic]:

@@ -3,7 +3,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,10 +30,10 @@ from swarm_bench.models.servers.forms import (
 )
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
-    Server,
+    ProviderSource,
+    ServedModel,
     bearer,
     check_address,
-    check_named,
     open_server,
 )
 
@@ -99,29 +99,18 @@ class _Usage(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compatible:
-    """A model, and how its server is asked."""
+class Compatible(ServedModel):
+    """A model that is asked for a chat or a text."""
 
-    server: Server
     strict: bool = False
     """OpenAI's own server: it takes few stop strings, and has another name for the limit."""
-
-    @property
-    def name(self) -> str:
-        return self.server.name
 
     async def complete(self, ask: Ask) -> Completion:
         """Ask it once, in the way of the prompt."""
         if isinstance(ask.prompt, Gap):
             raise UsageError(f"{self.name} cannot be asked to fill a gap; use another model")
         path = "/completions" if isinstance(ask.prompt, str) else "/chat/completions"
-        answer = await self.server.post(path, self._body(ask), completion_in, _OPTIONAL)
-        return replace(
-            answer.content,
-            requests=answer.requests,
-            seconds=answer.seconds,
-            omitted=answer.omitted,
-        )
+        return await self.server.complete(path, self._body(ask), completion_in, _OPTIONAL)
 
     def _body(self, ask: Ask) -> dict[str, Any]:
         sampling, stop = ask.sampling, list(ask.sampling.stop)
@@ -181,31 +170,18 @@ class CompatibleSource:
         return url, model
 
 
-@dataclass(frozen=True)
-class OpenAiSource:
+class OpenAiSource(ProviderSource):
     """A model of OpenAI's own: `openai:MODEL`."""
 
-    argument: str
+    word: ClassVar = "openai"
+    url: ClassVar = OPENAI
     about: ClassVar = "openai:MODEL: an OpenAI model."
     keys: ClassVar = (OPENAI_KEY,)
-    address: ClassVar[None] = None
-    free: ClassVar = False
-    sampled: ClassVar = True
-    repeats: ClassVar = False
 
     @property
     def ways(self) -> frozenset[Way]:
         """Texts are continued by the models for that alone."""
         return frozenset({"text"} if self.argument.endswith("-instruct") else {"chat"})
-
-    def program(self, around: Around) -> Program:
-        """Check that there are a name and a key."""
-        check_named("openai", self.argument)
-        if around.is_asked and not around.variables.get(OPENAI_KEY):
-            raise UsageError(
-                f"openai:{self.argument} needs a key; set {OPENAI_KEY} in the environment or .env"
-            )
-        return Program(name=self.argument, path=OPENAI)
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Compatible]:

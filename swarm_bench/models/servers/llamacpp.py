@@ -32,7 +32,7 @@ from swarm_bench.models.servers.forms import (
 )
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
-    Server,
+    ServedModel,
     bearer,
     check_address,
     open_server,
@@ -65,15 +65,8 @@ class _Tokens(BaseModel):
     tokens: list[int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LlamaCpp:
+class LlamaCpp(ServedModel):
     """The model of a server, and how it is asked."""
-
-    server: Server
-
-    @property
-    def name(self) -> str:
-        return self.server.name
 
     async def complete(self, ask: Ask) -> Completion:
         """Ask it once, in the way of the prompt."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
@@ -21,7 +21,7 @@ from swarm_bench.models.servers.forms import (
 )
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
-    Server,
+    ServedModel,
     bearer,
     check_address,
     check_named,
@@ -61,21 +61,13 @@ class _Piece(BaseModel):
             yield "tool_calls"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ollama:
-    """A model, and how its server is asked."""
-
-    server: Server
-
-    @property
-    def name(self) -> str:
-        return self.server.name
+class Ollama(ServedModel):
+    """A model that is asked for a chat, a text or a gap."""
 
     async def complete(self, ask: Ask) -> Completion:
         """Ask it once, in the way of the prompt."""
         path = "/api/chat" if isinstance(ask.prompt, tuple) else "/api/generate"
-        answer = await self.server.post(path, self._body(ask), answer_in)
-        return replace(answer.content, requests=answer.requests, seconds=answer.seconds)
+        return await self.server.complete(path, self._body(ask), answer_in)
 
     def _body(self, ask: Ask) -> dict[str, Any]:
         sampling = ask.sampling

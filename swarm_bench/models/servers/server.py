@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import anyio
@@ -20,6 +20,8 @@ from swarm_bench.core.errors import (
     WrongAddress,
 )
 from swarm_bench.core.refusal import Refusal
+from swarm_bench.core.roles.language_model import Around, Completion
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_of
 from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, build_refusal
@@ -102,6 +104,22 @@ class Server:
                 if refused is None:
                     raise
                 self._refused.add(refused)
+
+    async def complete(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        parse: Callable[[Body], Completion],
+        optional: Collection[str] = (),
+    ) -> Completion:
+        """Make a request as `post` does, and return the answer with what that took."""
+        answer = await self.post(path, body, parse, optional)
+        return replace(
+            answer.content,
+            requests=answer.requests,
+            seconds=answer.seconds,
+            omitted=answer.omitted,
+        )
 
     async def _request(
         self, path: str, body: Mapping[str, Any], parse: Callable[[Body], _Parsed]
@@ -217,6 +235,41 @@ class Server:
     def _build_sentence(self, reason: str) -> str:
         """Say what the server did; it may quote the key."""
         return clean_text(f"{self.name} at {remove_logins(self.url)} {reason}", (self.key,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedModel:
+    """A model, and how its server is asked."""
+
+    server: Server
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+
+@dataclass(frozen=True)
+class ProviderSource:
+    """A model on the server of those who made it, which takes a key of its own."""
+
+    argument: str
+    word: ClassVar[str]
+    url: ClassVar[str]
+    keys: ClassVar[tuple[str]]
+    address: ClassVar[None] = None
+    free: ClassVar = False
+    sampled: ClassVar = True
+    repeats: ClassVar = False
+
+    def program(self, around: Around) -> Program:
+        """Check that there are a name and a key."""
+        check_named(self.word, self.argument)
+        (key,) = self.keys
+        if around.is_asked and not around.variables.get(key):
+            raise UsageError(
+                f"{self.word}:{self.argument} needs a key; set {key} in the environment or .env"
+            )
+        return Program(name=self.argument, path=self.url)
 
 
 class _Refused(Exception):
