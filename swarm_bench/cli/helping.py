@@ -161,10 +161,5 @@ def _find_group(param: Any) -> str:
 def _write(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]]) -> None:
     """Write the rows of each group below its name."""
     for group, of_group in groupby(rows, key=lambda row: row[0]):
-        with formatter.section(_style_heading(group)):
+        with formatter.section(typer.style(group, bold=True) if has_colours() else group):
             formatter.write_dl([row for _, row in of_group])
-
-
-def _style_heading(heading: str) -> str:
-    """Make it stand out at a terminal."""
-    return typer.style(heading, bold=True) if has_colours() else heading

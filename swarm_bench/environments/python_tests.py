@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from swarm_bench.core.errors import EnvironmentFailed
-from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Execution, Limit
+from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Limit
 
 End = Literal["passed", "failed", "timeout", "exited", "ended", "uncompiled"] | Limit
 """The last two are of programs that print: whether they passed is for who knows what to expect."""
@@ -191,7 +191,8 @@ async def _run_checker(
     if execution.stopped is not None:
         end: End = "timeout" if execution.stopped == "time" else execution.stopped
         return [*lines, Checked(end=end, seconds=min(execution.seconds, tried.timeout))]
-    if not lines and _is_broken(execution):
+    # The checker does not end well without a report, and nothing that it runs has its standard error.
+    if not lines and (execution.returncode == 0 or execution.stderr.startswith("bwrap:")):
         reason = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
         raise EnvironmentFailed(f"The environment {environment.name} broke: {reason}")
     sentence = "the program ended its checker"
@@ -211,9 +212,3 @@ def read_report(text: str, number: str) -> list[Checked]:
             break
         tests.append(replace(line, printed=printed))
     return tests
-
-
-def _is_broken(execution: Execution) -> bool:
-    """Tell whether the checker was never there: it does not end well without a report, and nothing
-    that it runs has its standard error."""
-    return execution.returncode == 0 or execution.stderr.startswith("bwrap:")

@@ -179,7 +179,7 @@ class CodeToText(ModelBenchmark):
         """Have the documentation written, behind the code or in its place."""
         row, reference = case.row, self.reference(case)
         if way == "text":
-            sampling = self.sampling(*self._stops)
+            sampling = self.sampling(*(QUOTES[::-1] if self.language == "python" else ("\n",)))
             return Ask(prompt=self._write_prompt(row), sampling=sampling, reference=reference)
         code = self._select_code(row).removesuffix(QUOTES[0]).rstrip()
         text = f"{_QUESTION}\n\n{_FENCE}{self.language}\n{code}\n{_FENCE}"
@@ -240,10 +240,6 @@ class CodeToText(ModelBenchmark):
     @property
     def _opener(self) -> str:
         return write_opener(self.language, self.phrase)
-
-    @property
-    def _stops(self) -> tuple[str, ...]:
-        return QUOTES[::-1] if self.language == "python" else ("\n",)
 
     def _write_prompt(self, row: Function) -> str:
         return self._select_code(row) + ("" if self.style == "left" else self._opener)

@@ -182,7 +182,7 @@ class Store:
                     number,
                     node.name or "",
                     _text(parsed.source, node.start, node.end),
-                    _join(parts[node.first_line - 1 : node.last_line]),
+                    " ".join(filter(None, parts[node.first_line - 1 : node.last_line])),
                 )
                 for number, node in nodes
             ),
@@ -265,10 +265,6 @@ def _node_row(parsed: Parsed, node: Node) -> tuple[object, ...]:
         node.parent,
         preview(parsed.source, node.start, node.end),
     )
-
-
-def _join(parts: Iterable[str]) -> str:
-    return " ".join(filter(None, parts))
 
 
 def _text(source: bytes, start: int, end: int) -> str:
