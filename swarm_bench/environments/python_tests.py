@@ -191,7 +191,7 @@ async def _run_checker(
     if execution.stopped is not None:
         end: End = "timeout" if execution.stopped == "time" else execution.stopped
         return [*lines, Checked(end=end, seconds=min(execution.seconds, tried.timeout))]
-    # The checker does not end well without a report, and nothing that it runs has its standard error.
+    # It does not end well without a report, and nothing that it runs has its standard error.
     if not lines and (execution.returncode == 0 or execution.stderr.startswith("bwrap:")):
         reason = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
         raise EnvironmentFailed(f"The environment {environment.name} broke: {reason}")
