@@ -2,37 +2,21 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 MAX_ENTRIES = 10_000
 
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Value]):
+class Recent(OrderedDict[str, Value]):
     """A dictionary that holds the newest entries only."""
 
-    def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
-        self._max_entries = max_entries
-        self._entries: OrderedDict[str, Value] = OrderedDict()
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._entries
-
     def __setitem__(self, key: str, value: Value) -> None:
-        self._entries[key] = value
-        self._entries.move_to_end(key)
-        while len(self._entries) > self._max_entries:
-            self._entries.popitem(last=False)
-
-    def forget(self, key: str) -> None:
-        self._entries.pop(key, None)
-
-    def get(self, key: str) -> Value | None:
-        return self._entries.get(key)
-
-    def clear(self) -> None:
-        self._entries.clear()
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        while len(self) > MAX_ENTRIES:
+            self.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,34 +35,28 @@ from swarm_bench.programs.canopy.toolset import Answer
 Contents = list[tuple[str, str]]
 
 
-class RemoteTools:
+class RemoteTools(LocalTools):
     """The tools of a service, with the index on disk for what canopy keeps local."""
 
     def __init__(self, url: str, key: str | None) -> None:
+        super().__init__()
         self._client = Client(url, key)
-        self._local = LocalTools()
         self._served: Recent[int | None] = Recent()
         """Generation by h-form id, of handles that the service gave."""
 
     def close(self) -> None:
         self._client.close()
-        self._local.close()
+        super().close()
 
     def index(self, root: Path, arguments: Arguments) -> Answer:
         body = {"glob": required_glob(arguments)}
         answer = self._client.post(Reindexing, "/reindex", root, body)
         return json_answer({**answer.model_dump(), "repo_root": str(root)})
 
-    def status(self, root: Path, arguments: Arguments) -> Answer:
-        return self._local.status(root, arguments)
-
-    def invalidate(self, root: Path, arguments: Arguments) -> Answer:
-        return self._local.invalidate(root, arguments)
-
     def query(self, root: Path, arguments: Arguments) -> Answer:
         search = arguments.search()
         self._client.wait_ready(root)
-        canopy = self._local.canopy(root)
+        canopy = self.canopy(root)
         if search.dsl:
             result = canopy.find(search)
             canopy.record_query(search.text, result)
@@ -84,7 +78,7 @@ class RemoteTools:
         dirty = find_uncommitted(root)
         if not dirty:
             return served
-        canopy = self._local.canopy(root)
+        canopy = self.canopy(root)
         canopy.refresh()
         local_handles = canopy.find(search).handles
         self._forget_served(local_handles)
@@ -95,13 +89,13 @@ class RemoteTools:
     def _forget_served(self, handles: list[Handle]) -> None:
         """Expand these here from now on, even if the service had found them before."""
         for handle in handles:
-            self._served.forget(handle.id)
+            self._served.pop(handle.id, None)
 
     def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
         search = arguments.search()
         self._client.wait_ready(root)
         if search.dsl:
-            return self._local.evidence_pack(root, arguments)
+            return super().evidence_pack(root, arguments)
         limits = arguments.pack_limits()
         config: Json = {"max_handles": limits.max_handles, "max_per_file": limits.max_per_file}
         if limits.plan is not None:
@@ -113,14 +107,14 @@ class RemoteTools:
         remaining = [
             handle.id for handle in pack.handles if handle.id not in pack.expand_suggestion
         ]
-        expanded = self._local.canopy(root).memory.expanded
+        expanded = self.canopy(root).memory.expanded
         ordered = order_suggestions([*pack.expand_suggestion, *remaining], expanded)
         return json_answer({**pack.model_dump(), "expand_suggestion": ordered})
 
     def expand(self, root: Path, arguments: Arguments) -> Answer:
         ids = handle_ids(arguments)
         self._client.wait_ready(root)
-        canopy = self._local.canopy(root)
+        canopy = self.canopy(root)
         served = [item for item in ids if item in self._served]
         local = [item for item in ids if item in canopy.memory.shown_by and item not in served]
         unknown = [item for item in ids if item not in served and item not in local]
@@ -154,7 +148,7 @@ class RemoteTools:
         return [(content.handle_id, content.content) for content in answer.contents], []
 
     def _expand_anywhere(self, root: Path, handle_id: str) -> tuple[Contents, list[str]]:
-        canopy = self._local.canopy(root)
+        canopy = self.canopy(root)
         contents, failed = expand_all(canopy, [handle_id])
         if failed:
             return self._expand_remotely(root, failed)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from swarm_bench.programs.canopy.defaults import SCHEMA_VERSION
 from swarm_bench.programs.canopy.errors import HandleNotFound, ToolError
-from swarm_bench.programs.canopy.index.feedback import Expansion, Feedback
+from swarm_bench.programs.canopy.index.feedback import Feedback
 from swarm_bench.programs.canopy.index.indexing import Index, Refreshed
 from swarm_bench.programs.canopy.index.loading import content_hash, load
 from swarm_bench.programs.canopy.memory import Memory
@@ -118,8 +118,7 @@ class Canopy:
     def record_expansions(self, handles: list[Handle], *, automatic: bool = False) -> None:
         shown_by = self.memory.shown_by
         self.feedback.record_expansions(
-            Expansion(handle=handle, query_event=shown_by.get(handle.id), automatic=automatic)
-            for handle in handles
+            ((handle, shown_by.get(handle.id)) for handle in handles), automatic=automatic
         )
         if not automatic:  # automatic ones do not move to the end of later suggestions
             for handle in handles:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.programs.canopy.index.feedback import DAY, Expansion, Feedback
+from swarm_bench.programs.canopy.index.feedback import DAY, Feedback
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType
 
 COLUMNS = {
@@ -56,7 +56,7 @@ def test_the_tables_are_canopys(feedback: Feedback) -> None:
 
 def test_a_query_and_its_expansion(feedback: Feedback) -> None:
     event = feedback.record_query("auth", HANDLES, indexed=7)
-    feedback.record_expansions([Expansion(handle=HANDLES[0], query_event=event)])
+    feedback.record_expansions([(HANDLES[0], event)])
     columns = "query_text, predicted_globs, files_indexed, handles_returned, total_tokens"
     assert _rows(feedback, f"SELECT {columns} FROM query_events") == [("auth", None, 7, 4, 40)]
     assert _rows(feedback, "SELECT * FROM query_handles")[0][1:7] == (
@@ -69,8 +69,8 @@ def test_a_query_and_its_expansion(feedback: Feedback) -> None:
 
 def test_derived_figures(feedback: Feedback) -> None:
     event = feedback.record_query("auth", HANDLES)
-    feedback.record_expansions([Expansion(handle=HANDLES[0], query_event=event)])
-    feedback.record_expansions([Expansion(handle=HANDLES[1], query_event=None)])
+    feedback.record_expansions([(HANDLES[0], event)])
+    feedback.record_expansions([(HANDLES[1], None)])
     assert feedback.stats() == {
         "glob_hit_rate_at_k": 0.0,
         "handle_expand_accept_rate": 0.25,
@@ -96,5 +96,5 @@ def test_old_rows_are_pruned_when_it_is_opened(feedback: Feedback) -> None:
 def test_a_recorder_that_cannot_write_does_not_fail_the_call(tmp_path: Path) -> None:
     feedback = Feedback(tmp_path / "missing" / "feedback.db")
     assert feedback.record_query("x", HANDLES) is None
-    feedback.record_expansions([Expansion(handle=HANDLES[0], query_event=None)])
+    feedback.record_expansions([(HANDLES[0], None)])
     assert feedback.stats()["sample_count"] == 0

@@ -7,7 +7,6 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.programs.canopy.index.index_db import inode, write_ahead
@@ -60,15 +59,6 @@ SELECT
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Expansion:
-    """One handle that was expanded, and the latest query that had shown it, if any had."""
-
-    handle: Handle
-    query_event: int | None
-    automatic: bool = False
-
-
 class Feedback:
     """The recorder of one repository, opened on first use."""
 
@@ -109,12 +99,12 @@ class Feedback:
             )
         return number
 
-    def record_expansions(self, expansions: Iterable[Expansion]) -> None:
+    def record_expansions(
+        self, expansions: Iterable[tuple[Handle, int | None]], *, automatic: bool = False
+    ) -> None:
+        """Write each handle with the latest query that had shown it, if any had."""
         now = int(time.time())
-        rows = [
-            (expansion.query_event, *_handle_row(expansion.handle), expansion.automatic, now)
-            for expansion in expansions
-        ]
+        rows = [(event, *_handle_row(handle), automatic, now) for handle, event in expansions]
         try:
             with self._connect() as connection:
                 connection.executemany(

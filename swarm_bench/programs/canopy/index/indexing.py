@@ -9,9 +9,10 @@ import fcntl
 import logging
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from swarm_bench.programs.canopy.errors import ToolError
@@ -161,7 +162,8 @@ class Index:
             changes = self._clear(store, changes)
         with store.transaction():
             store.forget(changes.removed)
-        for batch in _batches(self._read(changes)):
+        results = self._read(changes)
+        while batch := list(islice(results, BATCH_FILES)):
             with store.transaction():
                 good = _write_batch(store, batch, changes.indexed_files)
             indexed += good
@@ -237,15 +239,12 @@ def _open_usable(file: Path) -> Store | None:
     store = Store(file)
     try:
         ready = store.is_ready()
-    except sqlite3.OperationalError:
+    except (sqlite3.OperationalError, ToolError):
         store.close()
         raise
     except sqlite3.DatabaseError:
         _log.warning("%s is damaged; indexing again", file)
         ready = False
-    except ToolError:
-        store.close()
-        raise
     if not ready:
         store.close()
         return None
@@ -255,17 +254,6 @@ def _open_usable(file: Path) -> Store | None:
 def _remove(file: Path) -> None:
     for ending in ("", "-wal", "-shm"):
         file.with_name(file.name + ending).unlink(missing_ok=True)
-
-
-def _batches(results: Iterable[Parsed | Touched]) -> Iterator[list[Parsed | Touched]]:
-    batch: list[Parsed | Touched] = []
-    for result in results:
-        batch.append(result)
-        if len(batch) == BATCH_FILES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _write_batch(

@@ -160,9 +160,9 @@ def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
         ],
         middleware=[gate],
         exception_handlers={
-            ToolError: _answer_failure,
-            sqlite3.Error: _answer_crash,
-            OSError: _answer_crash,
+            ToolError: _answer_error,
+            sqlite3.Error: _answer_error,
+            OSError: _answer_error,
         },
     )
     # canopy knows its routes by their exact names.
@@ -202,13 +202,8 @@ async def _read(request: Request) -> bytes:
     return bytes(raw)
 
 
-async def _answer_failure(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, ToolError)
-    return envelope(error)
-
-
-async def _answer_crash(_request: Request, error: Exception) -> Response:
-    return envelope(ToolError(str(error)))
+async def _answer_error(_request: Request, error: Exception) -> Response:
+    return envelope(error if isinstance(error, ToolError) else ToolError(str(error)))
 
 
 def _options() -> argparse.Namespace:
