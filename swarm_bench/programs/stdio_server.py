@@ -2,9 +2,12 @@
 would take half a second of processor time in every server of a swarm."""
 
 import json
+import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from swarm_bench.core.ports import ToolSpec
 
@@ -46,6 +49,12 @@ class Server:
             if reply is not None:
                 replies.write(json.dumps(reply, separators=(",", ":")).encode() + b"\n")
                 replies.flush()
+
+    def serve_process(self) -> None:
+        """Answer what standard input asks until it ends, or the process is told to."""
+        signal.signal(signal.SIGTERM, _end)
+        with suppress(KeyboardInterrupt, BrokenPipeError):
+            self.serve(sys.stdin.buffer, sys.stdout.buffer)
 
     def reply(self, line: bytes) -> Json | None:
         """Answer one line; `None` when it needs no reply."""
@@ -98,6 +107,10 @@ class Server:
 
 def _describe_tool(tool: ToolSpec) -> Json:
     return {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
+
+
+def _end(_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(0)
 
 
 def _error(id_: object, code: int, message: str) -> Json:

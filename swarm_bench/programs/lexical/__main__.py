@@ -7,13 +7,11 @@ import argparse
 import math
 import os
 import re
-import signal
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.registry import own_version
@@ -174,9 +172,7 @@ def main() -> None:
     options = parser.parse_args()
     search = SEARCHES[options.search](options.root.resolve())
     if not options.build:
-        signal.signal(signal.SIGTERM, _end)
-        with suppress(KeyboardInterrupt, BrokenPipeError):
-            server_of(options.search, search).serve(sys.stdin.buffer, sys.stdout.buffer)
+        server_of(options.search, search).serve_process()
     elif isinstance(search, Bm25Search):
         search.build()
 
@@ -196,10 +192,6 @@ def server_of(name: str, search: Search) -> Server:
         tools=[ToolSpec(name="search_code", description=search.description, schema=_SCHEMA)],
         call=call,
     )
-
-
-def _end(_number: int, _frame: object) -> NoReturn:
-    raise SystemExit(0)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,12 @@ answer, another one has another.
 
 import json
 import random
-import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.programs.canopy.mcp import server as mcp_server
@@ -53,15 +51,7 @@ def main() -> None:
 
 def serve(material: Path, workspace: Path) -> None:
     """Answer on stdout what stdin asks."""
-    signal.signal(signal.SIGTERM, _end)
-    with suppress(KeyboardInterrupt, BrokenPipeError):
-        _placebo_server(read_material(material), workspace).serve(
-            sys.stdin.buffer, sys.stdout.buffer
-        )
-
-
-def _end(_number: int, _frame: object) -> NoReturn:
-    raise SystemExit(0)
+    _placebo_server(read_material(material), workspace).serve_process()
 
 
 def _placebo_server(material: Material, workspace: Path) -> Server:
