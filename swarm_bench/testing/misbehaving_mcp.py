@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.runtime.ownership import TAG
+from swarm_bench.testing.mcp_loop import serve, write_text
 
 FAULTS = (
     "fine", "never-answers", "never-answers-calls", "slow-start", "dies-after", "every-call-fails",
@@ -67,40 +68,31 @@ class Server:
         self._number = number
         self._calls = 0
 
-    def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of a request. Raises `SystemExit` for a server that dies."""
-        if method == "initialize":
-            return {
-                "protocolVersion": params.get("protocolVersion", "2024-11-05"),
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "misbehaving", "version": "1"},
-            }
-        if method == "tools/list":
-            return {"tools": _TOOLS}
-        if method == "tools/call":
-            return self._call(params["name"], params.get("arguments") or {})
-        return {}
-
-    def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the result of a tool. Raises `SystemExit` for a server that dies."""
+        if self._fault == "never-answers-calls":
+            return None
         if self._fault == "every-call-fails":
-            return _text("the index is broken", is_error=True)
+            return write_text("the index is broken", is_error=True)
         if self._fault == "errors-as-text":
-            return _text("Index not found. Build it before the first call.")
+            return write_text("Index not found. Build it before the first call.")
         if self._fault == "errors-name-files":
             paths = [str(path) for path in sorted(Path().glob("**/*")) if _is_shown(path)]
-            return _text(f"Error: cannot search {' '.join(paths[:MAX_FILES])}")
+            return write_text(f"Error: cannot search {' '.join(paths[:MAX_FILES])}")
         if self._fault == "dies-after" and self._calls >= self._number:
             sys.exit(1)
         self._calls += 1
         files = {_handle(path): path for path in sorted(Path().glob("**/*")) if _is_shown(path)}
         if tool == "canopy_status":
-            return _text(json.dumps({"files_indexed": len(files)}))
+            return write_text(json.dumps({"files_indexed": len(files)}))
         if tool == "canopy_expand":
             handles = [handle for handle in arguments.get("handle_ids", ()) if handle in files]
-            return _text("\n\n".join("\n".join([f"// {h}", *_lines(files[h])]) for h in handles))
+            return write_text(
+                "\n\n".join("\n".join([f"// {h}", *_lines(files[h])]) for h in handles)
+            )
         patterns = arguments.get("patterns", ())
         hits = self._hits(files, patterns)
-        return _text(json.dumps({**_pack(hits), **_describe(hits, patterns, self._calls)}))
+        return write_text(json.dumps({**_pack(hits), **_describe(hits, patterns, self._calls)}))
 
     def _hits(self, files: dict[str, Path], patterns: list[str]) -> dict[str, Path]:
         if self._fault == "empty-answers":
@@ -119,17 +111,10 @@ def main() -> None:
         fault = "fine"
     if fault == "slow-start":
         time.sleep(number)
-    server = Server(fault, number)
-    for line in sys.stdin:
-        request = json.loads(line)
-        if fault == "never-answers" or "id" not in request:
-            continue
-        if fault == "never-answers-calls" and request["method"] == "tools/call":
-            continue
-        result = server.answer(request["method"], request.get("params") or {})
-        answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+    if fault == "never-answers":
+        sys.stdin.read()
+        return
+    serve("misbehaving", _TOOLS, Server(fault, number).call)
 
 
 def _fault(word: str) -> tuple[str, float]:
@@ -174,10 +159,6 @@ def _has(path: Path, patterns: list[str]) -> bool:
 def _lines(path: Path) -> list[str]:
     """Read the first lines of a file."""
     return path.read_text(encoding="utf-8", errors="replace").splitlines()[:MAX_LINES] or [""]
-
-
-def _text(text: str, *, is_error: bool = False) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.runtime.ownership import TAG
+from swarm_bench.testing.mcp_loop import serve, write_text
 
 NAMES = ("HOME", "XDG_CACHE_HOME", "TMPDIR", "npm_config_cache")
 """Variables whose values it logs."""
@@ -42,13 +43,7 @@ def main() -> None:
     memory = remember()
     with Path(sys.argv[1]).open("a", encoding="utf-8") as log:
         log.write(json.dumps(memory) + "\n")
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "id" in request:
-            result = _answer(request["method"], request.get("params") or {}, memory)
-            answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
-            sys.stdout.write(json.dumps(answer) + "\n")
-            sys.stdout.flush()
+    serve("remembering", _TOOLS, lambda _name, _arguments: write_text(json.dumps(memory["seen"])))
 
 
 def remember() -> dict[str, Any]:
@@ -75,20 +70,6 @@ def _count_up(folder: Path) -> int:
         position = file.tell()
         file.write(b".")
     return position
-
-
-def _answer(method: str, params: dict[str, Any], memory: dict[str, Any]) -> dict[str, Any]:
-    if method == "initialize":
-        return {
-            "protocolVersion": params.get("protocolVersion", "2024-11-05"),
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "remembering", "version": "1"},
-        }
-    if method == "tools/list":
-        return {"tools": _TOOLS}
-    if method == "tools/call":
-        return {"content": [{"type": "text", "text": json.dumps(memory["seen"])}], "isError": False}
-    return {}
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ than retrieval.
 import argparse
 import hashlib
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from swarm_bench.testing.mcp_loop import serve, write_text
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -55,35 +56,18 @@ def main() -> None:
     parser.add_argument("--tools", choices=sorted(_TOOLS), default="search")
     parser.add_argument("spans", metavar="PATH:FIRST-LAST", type=_span, nargs="+")
     options = parser.parse_args()
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "id" not in request:
-            continue
-        result = _answer(request["method"], request.get("params") or {}, options)
-        answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
 
+    def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        if name == "canopy_evidence_pack":
+            return write_text(_pack(options.spans))
+        if name == "canopy_expand":
+            handle_ids = arguments.get("handle_ids", [])
+            spans = [span for span in options.spans if span.handle in handle_ids]
+            return write_text("\n\n".join("\n".join([f"// {s.handle}", *s.lines()]) for s in spans))
+        return write_text("\n".join(f"{s.path}:{s.first}:{s.lines()[0]}" for s in options.spans))
 
-def _answer(method: str, params: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    if method == "initialize":
-        return {
-            "protocolVersion": params.get("protocolVersion", "2024-11-05"),
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "same-places", "version": "1"},
-        }
-    if method == "tools/list":
-        tools = _TOOLS[options.tools].items()
-        return {"tools": [_tool(name, *described) for name, described in tools]}
-    if method != "tools/call":
-        return {}
-    if params["name"] == "canopy_evidence_pack":
-        return _text(_pack(options.spans))
-    if params["name"] == "canopy_expand":
-        handle_ids = params.get("arguments", {}).get("handle_ids", [])
-        spans = [span for span in options.spans if span.handle in handle_ids]
-        return _text("\n\n".join("\n".join([f"// {s.handle}", *s.lines()]) for s in spans))
-    return _text("\n".join(f"{s.path}:{s.first}:{s.lines()[0]}" for s in options.spans))
+    tools = [_tool(name, *described) for name, described in _TOOLS[options.tools].items()]
+    serve("same-places", tools, call)
 
 
 def _tool(name: str, description: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -110,10 +94,6 @@ def _span(word: str) -> Span:
     path, _, lines = word.rpartition(":")
     first, last = map(int, lines.split("-"))
     return Span(path=path, first=first, last=last)
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": text}]}
 
 
 if __name__ == "__main__":
