@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from swarm_bench.agents.codex.log import (
     SHELL,
@@ -34,17 +35,15 @@ from swarm_bench.agents.reading.json_lines import (
     events_in,
     read_objects,
 )
-from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_calls import Commands, sum_seconds, tokens_by_tool
+from swarm_bench.agents.reading.tool_calls import Timeline, ToolCalls
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
 _RETRYING = "Reconnecting..."
 _TOOLS = {"command_execution": SHELL, "file_change": "apply_patch", "web_search": "web_search"}
 """The name of a tool in the events, and in our records: the model has several for the first."""
-_ARGUMENTS = ("arguments", "command", "changes", "query")
-"""Keys of an item that describe a call, in items of any kind."""
+_ARGUMENTS = ("command", "changes", "query")
+"""Keys of an item that describe a call, where that has no arguments."""
 _NOT_DONE = ("failed", "declined")
 _MESSAGES: MessagePatterns = (
     (r"codex ran out of room in the model's context window", Cause.CONTEXT_OVERFLOW),
@@ -82,14 +81,9 @@ class Transcript:
     """Whether there was a conversation: without one, calls are unknown, not none."""
     text: str | None = None
     """The last message, unless a tool was called after it: then it was no answer."""
-    calls: dict[str, str] = field(default_factory=dict)
-    """Tool name by id of the item."""
-    failures: dict[str, str] = field(default_factory=dict)
-    unanswered: dict[str, str] = field(default_factory=dict)
+    calls: ToolCalls = field(default_factory=ToolCalls)
+    """Calls by id of the item."""
     denials: dict[str, str] = field(default_factory=dict)
-    answers: ToolAnswers = field(default_factory=ToolAnswers)
-    commands: Commands = field(default_factory=Commands)
-    retrievals: Retrievals = field(default_factory=Retrievals)
     reconnects: int = 0
     error: str | None = None
     """The last error of the conversation, in the program's words."""
@@ -120,27 +114,17 @@ class Transcript:
             return
         if (name := _find_tool(item)) is None:
             return
-        key = as_text(item.get("id")) or f"call {len(self.calls)}"
-        if key not in self.calls:
+        key = as_text(item.get("id")) or f"call {len(self.calls.tools)}"
+        if key not in self.calls.tools:
             self.text = None
-        self.calls[key] = name
-        # At the end of a turn it completes what is open, in the state that it is in.
-        if done and item.get("status") != "in_progress":
-            self.unanswered.pop(key, None)
-        else:
-            self.unanswered[key] = name
-        if item.get("status") in _NOT_DONE:
-            self.failures[key] = name
+        described = {argument: item[argument] for argument in _ARGUMENTS if argument in item}
+        self.calls.add(key, name, item.get("arguments") or described)
         if _was_denied(item):
             self.denials[key] = name
-        self.answers.add_call(key, name, item.get("arguments"))
-        self.commands.add_call(name, item.get("arguments") or item)
-        self.retrievals.add_call(key, name, [item.get(argument) for argument in _ARGUMENTS])
-        if key not in self.unanswered:
-            result = item.get("result")
-            self.answers.add_answer(key, result, failed=key in self.failures)
-            content = result or item.get("aggregated_output")
-            self.retrievals.add_answer(key, content, failed=key in self.failures)
+        # At the end of a turn it completes what is open, in the state that it is in.
+        if done and item.get("status") != "in_progress":
+            content = item.get("result") or item.get("aggregated_output")
+            self.calls.add_result(key, content, failed=item.get("status") in _NOT_DONE)
 
     def _add_error(self, message: object) -> None:
         clause = as_clause(message)
@@ -150,21 +134,20 @@ class Transcript:
 
 def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    transcript = Transcript(calls=ToolCalls.start(exit))
     for printed in read_objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
     last, started = transcript.text, transcript.started
     end, error = transcript.end, transcript.error
     judgement = find_cause(exit, end, error, log, text=last, has_events=started)
-    has_answered = bool(transcript.text or transcript.calls or log.requests)
+    has_answered = bool(transcript.text or transcript.calls.tools or log.requests)
     cause, detail = apply_refusal(judgement, exit, has_answered=has_answered)
     text = _find_answer(transcript, cause)
     usage = _find_usage(transcript.end, log)
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
     without_subagents = bool(log.requests) and Usage.total(log.requests) == usage
-    uses = _read_uses(transcript.calls, log) if started and log.events else None
-    timeline = _build_timeline(uses or {}, log.requests if without_subagents else (), exit)
+    turns = log.requests if without_subagents else ()
     return Outcome(
         cause=cause,
         detail=detail,
@@ -175,18 +158,11 @@ def read_outcome(exit: AgentExit) -> Outcome:
         turns=len(log.requests) if without_subagents else None,
         model=as_clause(log.model),
         program_version=as_clause(log.version),
-        tool_calls=_count(transcript.calls) if started else None,
-        tool_failures=_count(transcript.failures) if started else None,
-        tool_unanswered=_count(transcript.unanswered) if started else None,
-        tool_seconds=None if uses is None else _tool_seconds(transcript.calls, uses),
-        tool_result_tokens=None if uses is None else _tool_tokens(transcript.calls, uses),
-        tool_answers=transcript.answers.all() if started else None,
-        retrieved=transcript.retrievals.all(timeline) if started else None,
-        permission_denials=_count(transcript.denials) if started else None,
+        permission_denials=dict(Counter(transcript.denials.values())) if started else None,
         retries=transcript.reconnects + log.retries if started and log.events else None,
         servers=_read_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
-        **transcript.commands.outcome_fields(started),
+        **(_read_calls(transcript.calls, log, turns, exit) if started else {}),
     )
 
 
@@ -203,26 +179,22 @@ def _read_uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
     return uses
 
 
-def _build_timeline(
-    uses: dict[str, ToolUse], requests: Sequence[Usage], exit: AgentExit
-) -> Timeline:
-    """Return when the calls came to their ends; without `requests`, turns mean nothing."""
-    return Timeline(
+def _read_calls(
+    calls: ToolCalls, log: Log, requests: Sequence[Usage], exit: AgentExit
+) -> dict[str, Any]:
+    """Return what events and log show of calls; without `requests`, turns mean nothing."""
+    uses = _read_uses(calls.tools, log) if log.events else {}
+    spans = {key: use.span for key, use in uses.items() if use.span is not None}
+    timeline = Timeline(
         turns={key: use.turn for key, use in uses.items()} if requests else {},
-        end_times={key: use.span.end for key, use in uses.items() if use.span is not None},
+        end_times={key: span.end for key, span in spans.items()},
         usage=requests,
         started=exit.started,
     )
-
-
-def _tool_seconds(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, float] | None:
-    spans = {key: use.span for key, use in uses.items() if use.span is not None}
-    return sum_seconds(calls, spans)
-
-
-def _tool_tokens(calls: dict[str, str], uses: dict[str, ToolUse]) -> dict[str, int]:
-    counts = {key: uses[key].tokens if key in uses else None for key in calls}
-    return tokens_by_tool(calls, counts)
+    if not log.events:
+        return calls.make_fields(timeline, None, None)
+    counts = {key: uses[key].tokens if key in uses else None for key in calls.tools}
+    return calls.make_fields(timeline, spans, counts)
 
 
 def _plain(name: str) -> str:
@@ -300,10 +272,6 @@ def _read_servers(transcript: Transcript, log: Log) -> dict[str, str] | None:
         return None
     all_connected = log.catalogs >= len(log.servers)
     return dict.fromkeys(log.servers, "connected" if all_connected else "unknown")
-
-
-def _count(names: dict[str, str]) -> dict[str, int]:
-    return dict(Counter(names.values()))
 
 
 def find_cause(

@@ -30,9 +30,7 @@ from swarm_bench.agents.command.output import (
 from swarm_bench.agents.reading.api_errors import find_reason, last_error
 from swarm_bench.agents.reading.endings import STOPPED, Ending, apply_refusal, ending
 from swarm_bench.agents.reading.json_lines import as_clause, as_count, as_text
-from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_calls import limit_texts
+from swarm_bench.agents.reading.tool_calls import Timeline, ToolCalls, limit_texts
 from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
@@ -255,23 +253,15 @@ def _answers_in(
     nodes = find_all(answers.each, material, _MAX_ANSWERS + 1)
     if len(nodes) > _MAX_ANSWERS:
         return None
-    collected, retrievals = ToolAnswers(), Retrievals(files)
+    calls = ToolCalls(files)
     for number, node in enumerate(nodes):
         inner = material.inside(node)
         if (tool := first_text(answers.tool, inner)) is None:
             continue
-        call, name, arguments = (
-            str(number),
-            common_name(tool),
-            _find_values(answers.arguments, inner),
-        )
-        collected.add_call(call, name, arguments)
-        retrievals.add_call(call, name, arguments)
+        calls.add(str(number), common_name(tool), _find_values(answers.arguments, inner))
         failed = is_set(_find_values(answers.failed, inner))
-        content = _find_content(answers.result, inner)
-        collected.add_answer(call, content, failed=failed)
-        retrievals.add_answer(call, content, failed=failed)
-    return collected.all(), retrievals.all(Timeline())
+        calls.add_result(str(number), _find_content(answers.result, inner), failed=failed)
+    return calls.answers, calls.list_retrieved(Timeline())
 
 
 def _find_values(locators: Locators, material: Material) -> list[object]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from swarm_bench.agents.gemini.home import HomeFigures, figures_in, read_usage
 from swarm_bench.agents.gemini.names import treatment_name
@@ -35,19 +36,16 @@ from swarm_bench.agents.reading.json_lines import (
     as_text,
     read_objects,
 )
-from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_calls import (
-    Commands,
     Span,
+    Timeline,
+    ToolCalls,
     count_tokens,
     make_span,
     parse_time,
-    sum_seconds,
-    tokens_by_tool,
 )
 from swarm_bench.core.figures import total
-from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
 _STDERR_BYTES = 1024 * 1024
@@ -88,18 +86,11 @@ class _Transcript:
     """The one object that `--output-format json` prints."""
     errors: list[Json] = field(default_factory=list)
     """Since its model last spoke: what came before did not stop it."""
-    calls: dict[str, str] = field(default_factory=dict)
-    """Tool name by call id."""
-    failures: dict[str, str] = field(default_factory=dict)
-    answers: ToolAnswers = field(default_factory=ToolAnswers)
-    commands: Commands = field(default_factory=Commands)
-    retrievals: Retrievals = field(default_factory=Retrievals)
+    calls: ToolCalls = field(default_factory=ToolCalls)
     asked_in: dict[str, int] = field(default_factory=dict)
     """Turns by the ids of calls."""
     end_times: dict[str, float] = field(default_factory=dict)
     """Times when results were printed, in seconds of the epoch."""
-    answered_calls: list[str] = field(default_factory=list)
-    """Ids of the calls whose results were printed."""
     spans: dict[str, Span] = field(default_factory=dict)
     """Spans of calls that were made with no call of another tool: the results of calls made
     together are printed together, when the slowest of them has come."""
@@ -120,11 +111,9 @@ class _Transcript:
                 self.answer.append(as_text(event.get("content")) or "")
             case "tool_use":
                 self._speak()
-                key = as_text(event.get("tool_id")) or f"call {len(self.calls)}"
-                self.calls[key] = treatment_name(as_text(event.get("tool_name")) or "unknown")
-                self.answers.add_call(key, self.calls[key], event.get("parameters"))
-                self.commands.add_call(self.calls[key], event.get("parameters"))
-                self.retrievals.add_call(key, self.calls[key], event.get("parameters"))
+                key = as_text(event.get("tool_id")) or f"call {len(self.calls.tools)}"
+                tool = treatment_name(as_text(event.get("tool_name")) or "unknown")
+                self.calls.add(key, tool, event.get("parameters"))
                 self.asked_in[key] = self.turns
                 self._open[key] = parse_time(event.get("timestamp"))
             case "tool_result":
@@ -148,23 +137,19 @@ class _Transcript:
         self._speaking = False
         self.answer.clear()
         key = as_text(event.get("tool_id"))
-        if key is None or key not in self.calls:
+        if key is None or key not in self.calls.tools:
             return
-        if event.get("status") == "error":
-            self.failures[key] = self.calls[key]
-        self.answers.add_answer(key, event.get("output"), failed=key in self.failures)
-        self.retrievals.add_answer(key, event.get("output"), failed=key in self.failures)
+        self.calls.add_result(key, event.get("output"), failed=event.get("status") == "error")
         if end := parse_time(event.get("timestamp")):
             self.end_times[key] = end.timestamp()
-        self.answered_calls.append(key)
         span = make_span(self._open.get(key), parse_time(event.get("timestamp")))
-        if span is not None and len({self.calls[call] for call in self._open}) == 1:
+        if span is not None and len({self.calls.tools[call] for call in self._open}) == 1:
             self.spans[key] = span
 
 
 def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = _Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    transcript = _Transcript(calls=ToolCalls.start(exit))
     for printed in read_objects(exit.stdout):
         transcript.add(printed)
     stderr = tail(exit.stderr, _STDERR_BYTES).strip()
@@ -189,44 +174,25 @@ def read_outcome(exit: AgentExit) -> Outcome:
         turns=transcript.turns or None if started else None,
         duration_ms=_find_duration(stats),
         model=_find_model(transcript.init, as_object(stats.get("models"))),
-        tool_calls=dict(Counter(transcript.calls.values())) if started else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if started else None,
-        tool_unanswered=_count_unanswered(transcript) if started else None,
-        tool_seconds=sum_seconds(transcript.calls, transcript.spans) if started else None,
-        tool_result_tokens=_result_tokens(transcript, home),
-        tool_answers=transcript.answers.all() if started else None,
-        retrieved=_read_retrieved(transcript, home, exit) if started else None,
         retries=len(_RETRY.findall(stderr)) if started else None,
         servers=home.servers,
         payload=transcript.result.raw if transcript.result else None,
-        **transcript.commands.outcome_fields(started),
+        **(_read_calls(transcript, home, exit) if started else {}),
     )
 
 
-def _count_unanswered(transcript: _Transcript) -> dict[str, int]:
-    names = [name for key, name in transcript.calls.items() if key not in transcript.answered_calls]
-    return dict(Counter(names))
-
-
-def _result_tokens(transcript: _Transcript, home: HomeFigures) -> dict[str, int] | None:
-    """Count the results in the home, which the model got; those printed are for a person."""
-    if home.answers is None:
-        return None
-    counts = {key: count_tokens(home.answers.get(key)) for key in transcript.answered_calls}
-    return tokens_by_tool(transcript.calls, counts)
-
-
-def _read_retrieved(
-    transcript: _Transcript, home: HomeFigures, exit: AgentExit
-) -> tuple[Retrieved, ...]:
-    usage = home.turn_usage or ()
+def _read_calls(transcript: _Transcript, home: HomeFigures, exit: AgentExit) -> dict[str, Any]:
+    """Return what is known of calls. The model got the results in the home; those printed are for a
+    person."""
+    usage, texts, calls = home.turn_usage or (), home.answers, transcript.calls
     timeline = Timeline(
         turns=transcript.asked_in,
         end_times=transcript.end_times,
         usage=usage if len(usage) == transcript.turns else (),
         started=exit.started,
     )
-    return transcript.retrievals.all(timeline, home.answers)
+    counts = None if texts is None else {k: count_tokens(texts.get(k)) for k in calls.answered}
+    return calls.make_fields(timeline, transcript.spans, counts, texts)
 
 
 def _read_document(exit: AgentExit, printed: JsonObject, stderr: str) -> Outcome:

@@ -30,17 +30,9 @@ from swarm_bench.agents.reading.json_lines import (
     events_in,
     read_objects,
 )
-from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_calls import (
-    Commands,
-    Span,
-    count_tokens,
-    sum_seconds,
-    tokens_by_tool,
-)
+from swarm_bench.agents.reading.tool_calls import Span, Timeline, ToolCalls, count_tokens
 from swarm_bench.core.figures import total
-from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
+from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
 _SHOWN_ARGUMENTS = ("filePath", "pattern", "query", "command", "description")
@@ -80,16 +72,12 @@ class Transcript:
     """Text of the step before, if it was to be the last one."""
     at: float | None = None
     """Time when the last event was printed, in seconds of the epoch."""
-    calls: list[str] = field(default_factory=list)
+    calls: ToolCalls = field(default_factory=ToolCalls)
+    """Calls by their index."""
     spans: dict[str, Span] = field(default_factory=dict)
-    """Times of calls, by the index of the call."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
-    answers: ToolAnswers = field(default_factory=ToolAnswers)
-    commands: Commands = field(default_factory=Commands)
-    retrievals: Retrievals = field(default_factory=Retrievals)
     asked_in: dict[str, int] = field(default_factory=dict)
     """Step by the index of the call that was made in it."""
-    failures: list[str] = field(default_factory=list)
     denials: list[str] = field(default_factory=list)
     error: Json | None = None
     end: JsonObject | None = None
@@ -127,26 +115,17 @@ class Transcript:
         self.earlier = ""
         self.texts.clear()
         name, state = as_text(part.get("tool")) or "unknown", as_object(part.get("state"))
-        self._add_result(str(len(self.calls)), name, state)
-        self.calls.append(name)
-        if state.get("status") == "error":
-            self.failures.append(name)
-            if "rejected permission" in (as_text(state.get("error")) or ""):
-                self.denials.append(name)
-
-    def _add_result(self, key: str, name: str, state: Json) -> None:
-        time = as_object(state.get("time"))
+        failed = state.get("status") == "error"
+        if failed and "rejected permission" in (as_text(state.get("error")) or ""):
+            self.denials.append(name)
+        key, time = str(len(self.calls.tools)), as_object(state.get("time"))
         begin, end = as_amount(time.get("start")), as_amount(time.get("end"))
         if begin is not None and end is not None and end >= begin:
             self.spans[key] = Span(begin / 1000, end / 1000)
-        failed = state.get("status") == "error"
         result = state.get("error") if failed else _build_blocks(state)
         self.result_tokens[key] = count_tokens(result)
-        self.answers.add_call(key, name, state.get("input"))
-        self.commands.add_call(name, state.get("input"))
-        self.answers.add_answer(key, result, failed=failed)
-        self.retrievals.add_call(key, name, state.get("input"))
-        self.retrievals.add_answer(key, result, failed=failed)
+        self.calls.add(key, name, state.get("input"))
+        self.calls.add_result(key, result, failed=failed)
         self.asked_in[key] = len(self.steps) + 1
 
 
@@ -160,7 +139,7 @@ def _build_blocks(state: Json) -> object:
 
 def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    transcript = Transcript(calls=ToolCalls.start(exit))
     for printed in read_objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
@@ -171,7 +150,6 @@ def read_outcome(exit: AgentExit) -> Outcome:
     cause, detail = apply_refusal(judgement, exit, has_answered=bool(transcript.steps or last_text))
     text = _find_answer(transcript, cause)
     started = transcript.started
-    calls = {str(index): name for index, name in enumerate(transcript.calls)}
     is_alone = log.exists and log.subagents == log.compactions == 0
     last_failed = transcript.error is not None
     return Outcome(
@@ -180,12 +158,6 @@ def read_outcome(exit: AgentExit) -> Outcome:
         text=text,
         model=log.model,
         program_version=log.version,
-        tool_calls=dict(Counter(transcript.calls)) if started else None,
-        tool_failures=dict(Counter(transcript.failures)) if started else None,
-        tool_seconds=sum_seconds(calls, transcript.spans) if started else None,
-        tool_result_tokens=tokens_by_tool(calls, transcript.result_tokens) if started else None,
-        tool_answers=transcript.answers.all() if started else None,
-        retrieved=_read_retrieved(transcript, exit) if started else None,
         permission_denials=dict(Counter(transcript.denials)) if started else None,
         retries=max(0, log.failed_requests - last_failed) if log.exists else None,
         compactions=log.compactions if log.exists else None,
@@ -193,7 +165,7 @@ def read_outcome(exit: AgentExit) -> Outcome:
         servers=_read_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
         **_sum_steps(transcript, cause, is_alone=is_alone),
-        **transcript.commands.outcome_fields(started),
+        **(_read_calls(transcript, exit) if started else {}),
     )
 
 
@@ -211,16 +183,16 @@ def _sum_steps(transcript: Transcript, cause: Cause, *, is_alone: bool) -> dict[
     }
 
 
-def _read_retrieved(transcript: Transcript, exit: AgentExit) -> tuple[Retrieved, ...]:
-    end_times = {call: span.end for call, span in transcript.spans.items()}
-    return transcript.retrievals.all(
-        Timeline(
-            turns=transcript.asked_in,
-            end_times=end_times,
-            usage=transcript.steps,
-            started=exit.started,
-        )
+def _read_calls(transcript: Transcript, exit: AgentExit) -> dict[str, Any]:
+    """Return what the events show of calls; those without a result do not appear in them."""
+    timeline = Timeline(
+        turns=transcript.asked_in,
+        end_times={call: span.end for call, span in transcript.spans.items()},
+        usage=transcript.steps,
+        started=exit.started,
     )
+    fields = transcript.calls.make_fields(timeline, transcript.spans, transcript.result_tokens)
+    return {**fields, "tool_unanswered": None}
 
 
 def read_activity(line: bytes) -> Activity | None:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from swarm_bench.agents.reading.api_errors import find_reason
 from swarm_bench.agents.reading.endings import (
@@ -31,22 +32,20 @@ from swarm_bench.agents.reading.json_lines import (
     as_text,
     read_objects,
 )
-from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_calls import (
     Span,
+    Timeline,
+    ToolCalls,
     count_tokens,
     make_span_until,
     parse_time,
-    sum_seconds,
-    tokens_by_tool,
 )
 from swarm_bench.agents.stream_json.failures import NO_RESULT, judge_result
 from swarm_bench.agents.stream_json.failures import find_answer as _plain_answer_of
 from swarm_bench.agents.stream_json.transcript import Transcript, servers_of, tools_of
 from swarm_bench.agents.stream_json.transcript import usage_of as claude_usage_of
-from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.status import Cause
 
 CHATS = ".qwen/projects/*/chats/*.jsonl"
@@ -86,7 +85,7 @@ class _ChatFigures:
 
 def read_outcome(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    transcript = Transcript(calls=ToolCalls.start(exit))
     for printed in read_objects(exit.stdout):
         transcript.add(printed)
     result = transcript.last.value if transcript.last else {}
@@ -96,7 +95,6 @@ def read_outcome(exit: AgentExit) -> Outcome:
     usage = read_usage(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
     has_answered = bool(requests or transcript.text)
     cause, detail = apply_refusal(find_cause(exit, transcript), exit, has_answered=has_answered)
-    chats = _figures_in(exit.home) if has_events else None
     return Outcome(
         cause=cause,
         detail=detail,
@@ -109,19 +107,12 @@ def read_outcome(exit: AgentExit) -> Outcome:
         api_ms=as_amount(result.get("duration_api_ms")) or None,
         model=transcript.answering_model,
         program_version=as_clause(init.get("qwen_code_version")),
-        tool_calls=dict(Counter(transcript.calls.values())) if has_events else None,
-        tool_failures=dict(Counter(transcript.failures.values())) if has_events else None,
-        tool_unanswered=dict(Counter(transcript.unanswered_calls.values())) if has_events else None,
-        tool_seconds=None if chats is None else sum_seconds(transcript.calls, chats.spans),
-        tool_result_tokens=_result_tokens(transcript, chats),
-        tool_answers=transcript.answers.all() if has_events else None,
-        retrieved=_read_retrieved(transcript, chats, exit) if has_events else None,
         permission_denials=_count_denials(result) if result else None,
-        subagents=_count_subagents(transcript) if has_events else None,
+        subagents=transcript.subagents(["agent"]) if has_events else None,
         servers=servers_of(init),
         tools_offered=tools_of(init),
         payload=transcript.last.raw if transcript.last else None,
-        **transcript.commands.outcome_fields(has_events),
+        **(_read_calls(transcript, exit) if has_events else {}),
     )
 
 
@@ -169,32 +160,19 @@ def _figures_in(home: Path | None) -> _ChatFigures | None:
     return figures
 
 
-def _result_tokens(transcript: Transcript, chats: _ChatFigures | None) -> dict[str, int] | None:
-    if chats is None:
-        return None
-    counts = {key: count_tokens(chats.texts.get(key)) for key in transcript.result_tokens}
-    return tokens_by_tool(transcript.calls, counts)
-
-
-def _read_retrieved(
-    transcript: Transcript, chats: _ChatFigures | None, exit: AgentExit
-) -> tuple[Retrieved, ...]:
-    chats = chats or _ChatFigures()
-    requests = _read_requests(transcript)
-    return transcript.retrievals.all(
-        Timeline(
-            turns=transcript.number_turns(requests),
-            end_times={call: span.end for call, span in chats.spans.items()},
-            usage=tuple(requests.values()),
-            started=exit.started,
-        ),
-        chats.texts,
+def _read_calls(transcript: Transcript, exit: AgentExit) -> dict[str, Any]:
+    """Return what events and conversations show of calls."""
+    requests, calls = _read_requests(transcript), transcript.calls
+    chats = _figures_in(exit.home)
+    spans, texts = (chats.spans, chats.texts) if chats else (None, None)
+    timeline = Timeline(
+        turns=transcript.number_turns(requests),
+        end_times={call: span.end for call, span in (spans or {}).items()},
+        usage=tuple(requests.values()),
+        started=exit.started,
     )
-
-
-def _count_subagents(transcript: Transcript) -> int:
-    started = Counter(transcript.calls.values()) - Counter(transcript.failures.values())
-    return started["agent"]
+    counts = None if texts is None else {k: count_tokens(texts.get(k)) for k in calls.answered}
+    return calls.make_fields(timeline, spans, counts, texts)
 
 
 def _count_denials(result: Json) -> dict[str, int]:

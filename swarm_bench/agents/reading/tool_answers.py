@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
-from swarm_bench.core.outcome import AgentExit, ToolAnswer
+from swarm_bench.core.outcome import ToolAnswer
 from swarm_bench.runtime.mcp.results import json_values, read_result
 from swarm_bench.text.answer_kinds import kind_of
 
-_PREFIX = "mcp__"
 _DIGITS = 12
 _MAX_VALUES = 1000
 
@@ -91,37 +90,6 @@ _GENERIC = frozenset(
     {"code", "file", "files", "index", "query", "result", "results"} | {"search", "server", "tool"}
 )
 """Words that stand in an answer whatever is asked, so one of them alone is no echo."""
-
-
-class ToolAnswers:
-    """The calls and results of servers' tools; other tools are passed over."""
-
-    def __init__(self, *, passed_over: bool = False) -> None:
-        """Take calls and results, or take none where these are `passed_over`."""
-        self._passed_over = passed_over
-        self._calls: dict[str, tuple[str, object]] = {}
-        self._answers: dict[str, ToolAnswer] = {}
-
-    @classmethod
-    def start(cls, exit: AgentExit) -> Self:
-        """Take those of an output, as far as they are asked for."""
-        return cls(passed_over=exit.figures_only)
-
-    def add_call(self, call: str, tool: str, arguments: object) -> None:
-        """Note a call by its id."""
-        if tool.startswith(_PREFIX) and not self._passed_over:
-            self._calls[call] = (tool, arguments)
-
-    def add_answer(self, call: str, content: object, *, failed: bool = False) -> None:
-        """Note the result of a call, in any form of `read_result`; the last one of a call
-        counts."""
-        self._answers.pop(call, None)
-        if call in self._calls and not failed:
-            self._answers[call] = digest_answer(*self._calls[call], content)
-
-    def all(self) -> tuple[ToolAnswer, ...]:
-        """Return the answers that were no errors."""
-        return tuple(self._answers.values())
 
 
 def digest_answer(tool: str, arguments: object, content: object) -> ToolAnswer:

@@ -1,22 +1,30 @@
-"""What a transcript's tool calls cost, seconds and tokens by the ids of the calls, and the commands
-and paths in them, cut: they are examined and not kept."""
+"""The tool calls of a transcript: what they cost, what was answered, and the commands and paths in
+them, cut: these are examined and not kept."""
 
 import math
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from swarm_bench.agents.reading.json_lines import as_object, as_text
+from swarm_bench.agents.reading.retrieved import MAX_MENTIONS, mentions_in
+from swarm_bench.agents.reading.tool_answers import digest_answer
+from swarm_bench.core.outcome import AgentExit, Retrieved, ToolAnswer, Usage
 from swarm_bench.runtime.mcp.results import read_result
+from swarm_bench.source.references.snapshot import snapshot_of
 from swarm_bench.text import tokens
 
+MAX_CALLS = 10_000
+MAX_ALL_MENTIONS = 50_000
 MAX_ENTRIES = 1_000
 """Different commands, and different paths, of an agent that are examined."""
 MAX_LENGTH = 4_000
 """Characters of each."""
+_SERVERS = "mcp__"
+"""How the names of servers' tools begin."""
 _COMMAND = ("command", "cmd", "script", "commands")
 _PATH = (
     *("file_path", "filePath", "absolute_path", "path", "paths", "dir_path", "notebook_path"),
@@ -105,28 +113,138 @@ def make_span_until(end: datetime | None, seconds: float | None) -> Span | None:
     return Span(end.timestamp() - seconds, end.timestamp())
 
 
-class Commands:
-    """The commands and paths of calls, whatever the tools are called: by the names of arguments."""
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """Times when calls were made and answered, by their ids, as far as the program reports them."""
 
-    def __init__(self) -> None:
-        self._lines: dict[str, None] = {}
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """Request of the main conversation that made the call, from 1."""
+    end_times: Mapping[str, float] = field(default_factory=dict)
+    """Times when results came, in seconds of the epoch."""
+    usage: Sequence[Usage] = ()
+    """Tokens of the requests of the main conversation."""
+    started: datetime | None = None
+    """Time when the process was started."""
+
+    def seconds(self, call: str) -> float | None:
+        """Return the seconds from the start to the result."""
+        end = self.end_times.get(call)
+        if end is None or self.started is None:
+            return None
+        seconds = end - self.started.timestamp()
+        return round(seconds, 6) if seconds >= 0 else None
+
+    def tokens(self, call: str) -> int | None:
+        """Return what the requests had taken when the call was made."""
+        turn = self.turns.get(call)
+        if turn is None or not 0 < turn <= len(self.usage):
+            return None
+        return Usage.total(self.usage[:turn]).effective
+
+
+class ToolCalls:
+    """The calls of a transcript and their results, whatever the tools are called."""
+
+    def __init__(self, files: frozenset[str] = frozenset(), *, figures_only: bool = False) -> None:
+        """Look in results for the names of these files, or in no result with `figures_only`."""
+        self.tools: dict[str, str] = {}
+        """Tool name by call id, those of sub-agents among them."""
+        self.failures: dict[str, str] = {}
+        self.answered: dict[str, None] = {}
+        """Ids of the calls with a result, in the order of the first ones."""
+        self._arguments: dict[str, object] = {}
+        self._figures_only = figures_only
+        self._snapshot = snapshot_of(files, "")
+        self._answers: dict[str, ToolAnswer] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
+        self._room = MAX_ALL_MENTIONS
+        self._commands: dict[str, None] = {}
         self._paths: dict[str, None] = {}
 
-    def add_call(self, tool: str, arguments: object) -> None:
-        """Note what a call names."""
+    @classmethod
+    def start(cls, exit: AgentExit) -> Self:
+        """Take those of an output, as far as they are asked for."""
+        return cls(exit.files, figures_only=exit.figures_only)
+
+    def add(self, call: str, tool: str, arguments: object) -> None:
+        """Note a call by its id; commands and paths are known by the names of arguments."""
+        self.tools[call], self._arguments[call] = tool, arguments
         values = as_object(arguments)
         for key in filter(values.__contains__, _COMMAND):
-            _note(self._lines, _lines(values[key]))
+            _note(self._commands, _lines(values[key]))
         if tool.replace("_", "").lower() not in _WRITING:
             for key in filter(values.__contains__, _PATH):
                 _note(self._paths, _texts(values[key]))
 
-    def outcome_fields(self, has_events: bool) -> dict[str, Any]:
-        """Return command lines of shells, and files and folders that were read or searched, as
-        fields of an outcome; missing where there are no events (`has_events`)."""
-        if not has_events:
-            return {}
-        return {"commands": tuple(self._lines), "paths": tuple(self._paths)}
+    def add_result(self, call: str, content: object, *, failed: bool = False) -> None:
+        """Note the result of a call, in any form of `read_result`; the last one of a call counts.
+        A call that failed once has failed, and a result without a call is of none."""
+        if call not in self.tools:
+            return
+        self.answered.setdefault(call)
+        if failed:
+            self.failures[call] = self.tools[call]
+        if self._figures_only:
+            return
+        self._answers.pop(call, None)
+        if self.tools[call].startswith(_SERVERS) and call not in self.failures:
+            self._answers[call] = digest_answer(self.tools[call], self._arguments[call], content)
+        self._find_mentions(call, content)
+
+    def _find_mentions(self, call: str, content: object) -> None:
+        """Look for paths. What a call that failed had asked for was not shown."""
+        if len(self._mentions) < MAX_CALLS:
+            arguments = None if call in self.failures else self._arguments[call]
+            self._room += len(self._mentions.get(call, ()))
+            limit = min(MAX_MENTIONS, self._room)
+            self._mentions[call] = mentions_in([arguments, content], self._snapshot, limit)
+            self._room -= len(self._mentions[call])
+
+    @property
+    def answers(self) -> tuple[ToolAnswer, ...]:
+        """The answers of servers' tools that were no errors."""
+        return tuple(self._answers.values())
+
+    def list_retrieved(
+        self, timeline: Timeline, texts: Mapping[str, str | None] | None = None
+    ) -> tuple[Retrieved, ...]:
+        """Return what the answered calls put before the agent; `texts` are results as the model
+        got them, by the ids of their calls, where what is printed is for a person."""
+        for call in self._mentions:
+            if texts is not None and (text := texts.get(call)) is not None:
+                self._find_mentions(call, text)
+        return tuple(
+            Retrieved(
+                tool=self.tools[call],
+                turn=timeline.turns.get(call),
+                seconds=timeline.seconds(call),
+                tokens=timeline.tokens(call),
+                mentions=mentions,
+            )
+            for call, mentions in self._mentions.items()
+        )
+
+    def make_fields(
+        self,
+        timeline: Timeline,
+        spans: Mapping[str, Span] | None,
+        tokens: Mapping[str, int | None] | None,
+        texts: Mapping[str, str | None] | None = None,
+    ) -> dict[str, Any]:
+        """Return all that the calls show, as fields of an outcome; without `spans` or `tokens` of
+        results, by the ids of calls, no figures of these."""
+        unanswered = (tool for call, tool in self.tools.items() if call not in self.answered)
+        return {
+            "tool_calls": dict(Counter(self.tools.values())),
+            "tool_failures": dict(Counter(self.failures.values())),
+            "tool_unanswered": dict(Counter(unanswered)),
+            "tool_seconds": None if spans is None else sum_seconds(self.tools, spans),
+            "tool_result_tokens": None if tokens is None else tokens_by_tool(self.tools, tokens),
+            "tool_answers": self.answers,
+            "retrieved": self.list_retrieved(timeline, texts),
+            "commands": tuple(self._commands),
+            "paths": tuple(self._paths),
+        }
 
 
 def limit_texts(texts: Iterable[str]) -> tuple[str, ...]:

@@ -22,9 +22,7 @@ from swarm_bench.agents.reading.json_lines import (
     may_end_document,
     read_objects,
 )
-from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
-from swarm_bench.agents.reading.tool_calls import sum_seconds, tokens_by_tool
+from swarm_bench.agents.reading.tool_calls import Timeline, ToolCalls
 from swarm_bench.agents.stream_json.failures import find_answer, find_cause
 from swarm_bench.agents.stream_json.transcript import (
     EXTRAS_KEY,
@@ -48,7 +46,7 @@ def read_outcome(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome
     With `output_is_counted`, assistant events carry the real number of output tokens; Claude Code
     prints a placeholder there.
     """
-    transcript = Transcript(answers=ToolAnswers.start(exit), retrievals=Retrievals.start(exit))
+    transcript = Transcript(calls=ToolCalls.start(exit))
     for printed in read_objects(exit.stdout):
         transcript.add(printed)
     results = [transcript.results[index].value for index in sorted(transcript.results)]
@@ -81,8 +79,7 @@ def read_outcome(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome
 
 
 def _read_start(transcript: Transcript, result: Json) -> dict[str, Any]:
-    """Return what the program reports on itself, most of it at its start, and what its calls
-    name."""
+    """Return what the program reports on itself, most of it at its start."""
     init = transcript.init or {}
     extras = as_object(result.get(EXTRAS_KEY)) or as_object(init.get(EXTRAS_KEY))
     return {
@@ -95,7 +92,6 @@ def _read_start(transcript: Transcript, result: Json) -> dict[str, Any]:
         "program_version": as_clause(init.get("claude_code_version")),
         "servers": servers_of(init),
         "tools_offered": tools_of(init),
-        **transcript.commands.outcome_fields(transcript.has_events),
     }
 
 
@@ -103,22 +99,13 @@ def _read_calls(
     transcript: Transcript, turn_usage: tuple[Usage, ...], exit: AgentExit
 ) -> dict[str, Any]:
     """Return what the events show of calls."""
-    calls = transcript.calls
     timeline = Timeline(
         turns=transcript.number_turns(transcript.requests),
         end_times=transcript.end_times,
         usage=turn_usage,
         started=exit.started,
     )
-    return {
-        "tool_calls": dict(Counter(calls.values())),
-        "tool_failures": dict(Counter(transcript.failures.values())),
-        "tool_unanswered": dict(Counter(transcript.unanswered_calls.values())),
-        "tool_seconds": sum_seconds(calls, transcript.spans),
-        "tool_result_tokens": tokens_by_tool(calls, transcript.result_tokens),
-        "tool_answers": transcript.answers.all(),
-        "retrieved": transcript.retrievals.all(timeline),
-    }
+    return transcript.calls.make_fields(timeline, transcript.spans, transcript.result_tokens)
 
 
 def read_activity(line: bytes) -> Activity | None:

@@ -15,11 +15,9 @@ from swarm_bench.agents.reading.json_lines import (
     as_object,
     as_text,
 )
-from swarm_bench.agents.reading.retrieved import Retrievals
-from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_calls import (
-    Commands,
     Span,
+    ToolCalls,
     count_tokens,
     make_span,
     parse_time,
@@ -53,16 +51,11 @@ class Transcript:
     """Requests of the main conversation, by id; their output is a placeholder."""
     outputs: dict[str, int] = field(default_factory=dict)
     """Tokens of output by request, where the events of the stream itself were printed."""
-    calls: dict[str, str] = field(default_factory=dict)
-    """Tool name by call id, those of sub-agents among them."""
-    failures: dict[str, str] = field(default_factory=dict)
+    calls: ToolCalls = field(default_factory=ToolCalls)
     spans: dict[str, Span] = field(default_factory=dict)
     """Time from a call to its first result, by call id, where both have one."""
     result_tokens: dict[str, int | None] = field(default_factory=dict)
     """Tokens of a call's last result; `None` when it is not text alone."""
-    answers: ToolAnswers = field(default_factory=ToolAnswers)
-    commands: Commands = field(default_factory=Commands)
-    retrievals: Retrievals = field(default_factory=Retrievals)
     asked_in: dict[str, str] = field(default_factory=dict)
     """Request of the main conversation by the id of the call that it made."""
     end_times: dict[str, float] = field(default_factory=dict)
@@ -144,15 +137,10 @@ class Transcript:
             call: numbers[request] for call, request in self.asked_in.items() if request in numbers
         }
 
-    @property
-    def unanswered_calls(self) -> dict[str, str]:
-        """Tool name by call id, of the calls without a result."""
-        return {key: name for key, name in self.calls.items() if key not in self.result_tokens}
-
-    def subagents(self) -> int:
+    def subagents(self, tools: Iterable[str] = SUBAGENT_TOOLS) -> int:
         """Count the sub-agents that were started, by the calls that did not fail."""
-        started = Counter(self.calls.values()) - Counter(self.failures.values())
-        return sum(started[tool] for tool in SUBAGENT_TOOLS)
+        started = Counter(self.calls.tools.values()) - Counter(self.calls.failures.values())
+        return sum(started[tool] for tool in tools)
 
     def _add_system(self, event: Json) -> None:
         match event.get("subtype"):
@@ -170,11 +158,8 @@ class Transcript:
         message = as_object(event.get("message"))
         keys = list[str]()
         for block in blocks(message, "tool_use"):
-            key = as_text(block.get("id")) or f"call {len(self.calls)}"
-            self.calls[key] = as_text(block.get("name")) or "unknown"
-            self.answers.add_call(key, self.calls[key], block.get("input"))
-            self.commands.add_call(self.calls[key], block.get("input"))
-            self.retrievals.add_call(key, self.calls[key], block.get("input"))
+            key = as_text(block.get("id")) or f"call {len(self.calls.tools)}"
+            self.calls.add(key, as_text(block.get("name")) or "unknown", block.get("input"))
             keys.append(key)
             self._call_times.setdefault(key, parse_time(event.get("timestamp")))
         model = as_text(message.get("model"))
@@ -210,16 +195,13 @@ class Transcript:
         results = blocks(as_object(event.get("message")), "tool_result")
         for block in results:
             key = as_text(block.get("tool_use_id"))
-            if key is None or key not in self.calls:
+            if key is None or key not in self.calls.tools:
                 continue
-            if block.get("is_error") is True:
-                self.failures[key] = self.calls[key]
             content = block.get("content")
             if not content and len(results) == 1:
                 content = _find_structured(event) or content
-            self.answers.add_answer(key, content, failed=key in self.failures)
+            self.calls.add_result(key, content, failed=block.get("is_error") is True)
             self.result_tokens[key] = count_tokens(content)
-            self.retrievals.add_answer(key, content, failed=key in self.failures)
             extras = as_object(event.get(EXTRAS_KEY))
             if end := parse_time(extras.get("ended")) or parse_time(event.get("timestamp")):
                 self.end_times.setdefault(key, end.timestamp())

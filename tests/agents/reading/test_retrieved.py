@@ -11,13 +11,8 @@ from swarm_bench.agents.codex import stream as _codex
 from swarm_bench.agents.gemini import stream as _gemini
 from swarm_bench.agents.opencode import stream as _opencode
 from swarm_bench.agents.qwen import stream as _qwen
-from swarm_bench.agents.reading.retrieved import (
-    MAX_ALL_MENTIONS,
-    MAX_MENTIONS,
-    Retrievals,
-    Timeline,
-    mentions_in,
-)
+from swarm_bench.agents.reading.retrieved import MAX_MENTIONS, mentions_in
+from swarm_bench.agents.reading.tool_calls import MAX_ALL_MENTIONS, Timeline, ToolCalls
 from swarm_bench.agents.stream_json import stream as _claude
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.source.references.snapshot import snapshot_of
@@ -131,25 +126,25 @@ def test_a_timeline_from_before_the_start_has_no_seconds() -> None:
 
 
 def test_the_model_s_text_replaces_the_one_for_a_person() -> None:
-    retrievals = Retrievals()
-    retrievals.add_call("1", "read_file", {"path": "src/a.py"})
-    retrievals.add_answer("1", "Read 2 lines of src/short.py")
-    calls = retrievals.all(Timeline(), {"1": "import src/b.py", "2": "src/c.py"})
+    made = ToolCalls()
+    made.add("1", "read_file", {"path": "src/a.py"})
+    made.add_result("1", "Read 2 lines of src/short.py")
+    calls = made.list_retrieved(Timeline(), {"1": "import src/b.py", "2": "src/c.py"})
     assert [one.mentions for one in calls] == [("src/a.py", "src/b.py")]
 
 
 def test_what_a_failed_call_asked_for_was_not_shown() -> None:
-    retrievals = Retrievals()
-    retrievals.add_call("1", "Read", {"file_path": "src/a.py"})
-    retrievals.add_answer("1", "No such file; did you mean src/b.py?", failed=True)
-    assert [one.mentions for one in retrievals.all(Timeline())] == [("src/b.py",)]
+    made = ToolCalls()
+    made.add("1", "Read", {"file_path": "src/a.py"})
+    made.add_result("1", "No such file; did you mean src/b.py?", failed=True)
+    assert [one.mentions for one in made.list_retrieved(Timeline())] == [("src/b.py",)]
 
 
 def test_a_call_without_a_result_put_nothing_before_the_agent() -> None:
-    retrievals = Retrievals()
-    retrievals.add_call("1", "Read", {"file_path": "src/a.py"})
-    retrievals.add_answer("2", "src/b.py")
-    assert retrievals.all(Timeline()) == ()
+    made = ToolCalls()
+    made.add("1", "Read", {"file_path": "src/a.py"})
+    made.add_result("2", "src/b.py")
+    assert made.list_retrieved(Timeline()) == ()
 
 
 @pytest.mark.parametrize(
@@ -177,11 +172,11 @@ def test_mentions_are_capped() -> None:
     assert mentions_in("a/" + "b" * 1000) == ()
     assert mentions_in("\udcff/a.py") == ("\ufffd/a.py",)
     assert mentions_in("\x1b[35msrc/a.py\x1b[0m:\x1b[32m3\x1b[0m:x") == ("src/a.py",)
-    retrievals = Retrievals()
+    made = ToolCalls()
     for number in range(40):
-        retrievals.add_call(str(number), "Grep", None)
-        retrievals.add_answer(str(number), many)
-    calls = retrievals.all(Timeline())
+        made.add(str(number), "Grep", None)
+        made.add_result(str(number), many)
+    calls = made.list_retrieved(Timeline())
     assert sum(len(one.mentions) for one in calls) == MAX_ALL_MENTIONS
 
 

@@ -14,8 +14,9 @@ from swarm_bench.agents.qwen import stream as _qwen_stream
 from swarm_bench.agents.reading.tool_calls import (
     MAX_ENTRIES,
     MAX_LENGTH,
-    Commands,
     Span,
+    Timeline,
+    ToolCalls,
     count_tokens,
     make_span,
     make_span_until,
@@ -145,13 +146,12 @@ def test_commands_and_paths_are_handed_over(name: str, tmp_path: Path) -> None:
 
 
 def test_what_is_looked_at_is_bounded() -> None:
-    commands = Commands()
+    calls = ToolCalls()
     for number in range(MAX_ENTRIES + 10):
-        commands.add_call("Bash", {"command": f"{number} " + "x" * 2 * MAX_LENGTH})
-    commands.add_call("shell", {"command": ["sh", "-c", "a b"]})
-    lines = commands.outcome_fields(True)["commands"]
+        calls.add(str(number), "Bash", {"command": f"{number} " + "x" * 2 * MAX_LENGTH})
+    calls.add("words", "shell", {"command": ["sh", "-c", "a b"]})
+    lines = calls.make_fields(Timeline(), None, None)["commands"]
     assert (len(lines), max(map(len, lines))) == (MAX_ENTRIES, MAX_LENGTH)
-    assert commands.outcome_fields(False) == {}
-    words = Commands()
-    words.add_call("shell", {"command": ["sh", "-c", "a b"]})
-    assert words.outcome_fields(True)["commands"] == ("sh -c 'a b'",)
+    words = ToolCalls()
+    words.add("words", "shell", {"command": ["sh", "-c", "a b"]})
+    assert words.make_fields(Timeline(), None, None)["commands"] == ("sh -c 'a b'",)
