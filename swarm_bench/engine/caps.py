@@ -2,6 +2,8 @@
 
 LONGEST_NAME = 200
 """Characters."""
+MOST_NAMES = 500
+"""Names of one kind that are kept of a trial; no honest agent has as many tools."""
 LONGEST_DETAIL = 2_000
 """Characters."""
 OTHER_NAMES = "(others)"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
-from swarm_bench.benchmarks.swarm.running.delivery import Execution
+from swarm_bench.benchmarks.swarm.running.trial import Execution
 from swarm_bench.benchmarks.swarm.trial_records import drop_zeros, sum_up
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.records import Measurements

@@ -11,7 +11,7 @@ from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import scorers as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.run_plan import deal_blocks, plan
-from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
+from swarm_bench.benchmarks.swarm.running.trial import SwarmJob
 from swarm_bench.core import registry
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument

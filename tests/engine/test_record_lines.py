@@ -15,8 +15,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from swarm_bench.benchmarks.swarm.run_plan import plan
+from swarm_bench.benchmarks.swarm.running.trial import read_rehearsal_figures
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
-from swarm_bench.benchmarks.swarm.trial_records import make_record, read_rehearsal_figures
+from swarm_bench.benchmarks.swarm.trial_records import make_record
 from swarm_bench.core.outcome import Outcome, Reported, ToolAnswer, Usage
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.records import Measurements, Rehearsed, Spending, TrialRecord

@@ -11,14 +11,15 @@ from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.run_plan import plan
+from swarm_bench.benchmarks.swarm.running.agent_process import read_outcome
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
-from swarm_bench.benchmarks.swarm.trial_records import MOST_NAMES, make_record, read_outcome
+from swarm_bench.benchmarks.swarm.trial_records import make_record
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
-from swarm_bench.engine.caps import LONGEST_NAME
+from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES
 from swarm_bench.engine.lines import add_checksum, is_intact
 from swarm_bench.engine.scoring import score
 from swarm_bench.retrieval.reach.outside import ForeignTools

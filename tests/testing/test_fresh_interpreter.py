@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from swarm_bench.benchmarks.swarm.run_plan import plan
-from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
+from swarm_bench.benchmarks.swarm.running.trial import SwarmJob
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.runtime.ownership import sweep
 from swarm_bench.testing.fresh_interpreter import FreshInterpreters

@@ -34,10 +34,10 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
 from swarm_bench.benchmarks.swarm.recordings import Recorder, replay_swarm
 from swarm_bench.benchmarks.swarm.run_plan import estimate_seconds, list_commits
-from swarm_bench.benchmarks.swarm.running.delivery import SwarmExecutor
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
+from swarm_bench.benchmarks.swarm.running.trial import SwarmExecutor
 from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
 from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
 from swarm_bench.config.layers import Resolved

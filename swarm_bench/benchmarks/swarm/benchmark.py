@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field, TypeAdapter, create_model
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.benchmarks.swarm.run_plan import plan
-from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
+from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.config.annotations import Option, notes, written_name
 from swarm_bench.config.options import SCOPES, Settings

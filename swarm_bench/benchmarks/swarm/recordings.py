@@ -20,8 +20,8 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
     read_agent,
     run_agent,
 )
-from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, SwarmJob, SwarmResult
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.running.trial import Deliver, Execution, SwarmJob, SwarmResult
 from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.interim_looks import InterimLooks
 from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.recordings import PrintedFiles, Recorder, make_recorded_trial
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
-from swarm_bench.benchmarks.swarm.running.delivery import (
+from swarm_bench.benchmarks.swarm.running.trial import (
     Delivery,
     Execution,
     SwarmJob,

@@ -1,63 +1,26 @@
 """Conversion of what an agent left into its line in `metrics.jsonl`."""
 
-import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from swarm_bench.benchmarks.swarm.running.delivery import Execution
-from swarm_bench.core.errors import Refused
-from swarm_bench.core.outcome import AgentExit, Outcome, Reported, Usage
-from swarm_bench.core.ports import Agent
+from swarm_bench.benchmarks.swarm.running.trial import Execution
+from swarm_bench.core.outcome import Outcome, Reported, Usage
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.prices import find_price
-from swarm_bench.core.session.records import Rehearsed, Spending, TrialRecord
-from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.core.session.records import Spending, TrialRecord
+from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.core.treatment.evidence import Treatment
 from swarm_bench.core.treatment.tool_answers import by_tool
-from swarm_bench.engine.caps import LONGEST_DETAIL, OTHER_NAMES, shorten
+from swarm_bench.engine.caps import LONGEST_DETAIL, MOST_NAMES, OTHER_NAMES, shorten
 from swarm_bench.engine.scoring import ScoringResult
-from swarm_bench.models.rehearsal.launch import Traffic
-from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, is_of_server, label_trial
-from swarm_bench.runtime.sink import clean_value
-from swarm_bench.runtime.untrusted import check
+from swarm_bench.retrieval.witnesses.treatment import count_mcp_calls, label_trial
 from swarm_bench.text.tokens import COUNTER
 
 Figure = TypeVar("Figure", int, float)
 
-MOST_NAMES = 500
-"""Names of one kind that are kept of a trial; no honest agent has as many tools."""
 MOST_REQUESTS = 10_000
 """Requests whose usage is kept one by one; of more it is missing."""
-STAYED = "It had answered and did not end, so it was ended"
-"""The detail of an answer of such a program."""
-
-
-def read_outcome(agent: Agent, exit: AgentExit) -> Outcome:
-    """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
-    its output by something else: that is not opened. What had answered and was ended then counts as
-    if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for impossible
-    figures."""
-    stayed = exit.stopped == "answered"
-    if stayed:
-        exit = replace(exit, returncode=0, stopped=None)
-    try:
-        check(exit.stdout)
-        check(exit.stderr)
-    except OSError as error:
-        detail = f"Its output is not what it printed: {error}"
-        return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=detail)
-    try:
-        outcome = clean_value(agent.outcome(exit), exit.secrets)
-    except Refused as error:
-        return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=str(error))
-    for part in (outcome, outcome.usage, outcome.all_in):
-        for name, figure in vars(part).items():
-            if isinstance(figure, int | float) and not 0 <= figure < math.inf:
-                raise ValueError(f"the adapter gave {figure} as {name}")
-    if stayed and outcome.cause is Cause.FINISHED:
-        return replace(outcome, detail=outcome.detail or STAYED)
-    return outcome
 
 
 def make_record(experiment: Experiment, execution: Execution, scored: ScoringResult) -> TrialRecord:
@@ -148,22 +111,6 @@ def _make_reported(experiment: Experiment, execution: Execution, outcome: Outcom
         table = f"that {experiment.agent.name} has for {name}"
         figures = replace(figures, cost_estimated=True, price_table=table)
     return replace(figures, program_version=version, model=REHEARSAL, token_counter=COUNTER)
-
-
-def read_rehearsal_figures(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
-    """Return what the rehearsal server saw of an agent in a mode with these MCP servers."""
-    if traffic is None:
-        return Rehearsed()
-    return Rehearsed(
-        rehearsal_requests=traffic.requests,
-        rehearsal_faults=traffic.faults,
-        rehearsal_request_tokens=traffic.request_tokens,
-        rehearsal_tool_tokens=sum(traffic.tools.values()),
-        rehearsal_mcp_tokens=sum(
-            tokens for tool, tokens in traffic.tools.items() if is_of_server(tool, servers)
-        ),
-        rehearsal_tools=[shorten(name) for name in sorted(traffic.tools)[:MOST_NAMES]],
-    )
 
 
 def add_price(experiment: Experiment, outcome: Outcome) -> Outcome:

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from swarm_bench.agents.stream_json.stream import read_outcome
-from swarm_bench.benchmarks.swarm.trial_records import MOST_NAMES, MOST_REQUESTS, cap_outcome
+from swarm_bench.benchmarks.swarm.trial_records import MOST_REQUESTS, cap_outcome
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.caps import LONGEST_NAME, OTHER_NAMES
+from swarm_bench.engine.caps import LONGEST_NAME, MOST_NAMES, OTHER_NAMES
 from tests.benchmarks.swarm.test_trial_records import record
 
 CALLS = 20_000

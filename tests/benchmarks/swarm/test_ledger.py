@@ -9,8 +9,8 @@ import pytest
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
-from swarm_bench.benchmarks.swarm.running.delivery import Execution
 from swarm_bench.benchmarks.swarm.running.swarm import SwarmBudget
+from swarm_bench.benchmarks.swarm.running.trial import Execution
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.session.experiment import Task

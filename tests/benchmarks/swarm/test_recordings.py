@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.swarm.recordings import (
 )
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.agent_process import read_home_files
-from swarm_bench.benchmarks.swarm.running.delivery import Execution, ProcessEnd
+from swarm_bench.benchmarks.swarm.running.trial import Execution, ProcessEnd
 from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording

@@ -12,13 +12,9 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.run_plan import plan
-from swarm_bench.benchmarks.swarm.trial_records import (
-    drop_zeros,
-    make_record,
-    read_outcome,
-    read_rehearsal_figures,
-    sum_up,
-)
+from swarm_bench.benchmarks.swarm.running.agent_process import read_outcome
+from swarm_bench.benchmarks.swarm.running.trial import read_rehearsal_figures
+from swarm_bench.benchmarks.swarm.trial_records import drop_zeros, make_record, sum_up
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task

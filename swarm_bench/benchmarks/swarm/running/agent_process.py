@@ -2,11 +2,12 @@
 tree, and read, also in the files that it leaves in its home."""
 
 import json
+import math
 import os
 from asyncio import CancelledError
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import islice
@@ -18,7 +19,7 @@ import anyio
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.trial_records import read_outcome
+from swarm_bench.core.errors import Refused
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import (
     Activity,
@@ -35,7 +36,7 @@ from swarm_bench.runtime.files import store_errors, writable
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output, clean_text, clean_value, replace_secrets
-from swarm_bench.runtime.untrusted import read_inside
+from swarm_bench.runtime.untrusted import check, read_inside
 
 
 @dataclass(kw_only=True)
@@ -113,7 +114,7 @@ def read_agent(
     kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
 ) -> Outcome:
     """Read what it left. To be called in a thread: what a hostile agent printed takes its time."""
-    return read_exit(kit.agent, _make_exit(kit, agent, returncode, stopped))
+    return read_outcome(kit.agent, _make_exit(kit, agent, returncode, stopped))
 
 
 def _make_exit(
@@ -223,7 +224,7 @@ class ProgramRun:
 
     async def read(self, result: ProcessResult) -> Outcome:
         """Read what it left, in a thread: what a hostile agent printed takes its time."""
-        read = partial(read_exit, self.agent, self.make_exit(result.returncode, result.stopped))
+        read = partial(read_outcome, self.agent, self.make_exit(result.returncode, result.stopped))
         return await anyio.to_thread.run_sync(read, limiter=self.reader_limiter)
 
     async def _is_over(self) -> bool:
@@ -242,10 +243,36 @@ def wrap_adapter_errors() -> Iterator[None]:
         raise RuntimeError(f"the adapter raised {error!r}") from error
 
 
-def read_exit(agent: Agent, exit: AgentExit) -> Outcome:
-    """Read what a program left. To be called in a thread."""
-    with wrap_adapter_errors():
-        return read_outcome(agent, exit)
+STAYED = "It had answered and did not end, so it was ended"
+"""The detail of an answer of such a program."""
+
+
+@wrap_adapter_errors()
+def read_outcome(agent: Agent, exit: AgentExit) -> Outcome:
+    """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
+    its output by something else: that is not opened. What had answered and was ended then counts as
+    if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for impossible
+    figures. To be called in a thread: what a hostile agent printed takes its time."""
+    stayed = exit.stopped == "answered"
+    if stayed:
+        exit = replace(exit, returncode=0, stopped=None)
+    try:
+        check(exit.stdout)
+        check(exit.stderr)
+    except OSError as error:
+        detail = f"Its output is not what it printed: {error}"
+        return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=detail)
+    try:
+        outcome = clean_value(agent.outcome(exit), exit.secrets)
+    except Refused as error:
+        return Outcome(cause=Cause.UNREADABLE_OUTPUT, detail=str(error))
+    for part in (outcome, outcome.usage, outcome.all_in):
+        for name, figure in vars(part).items():
+            if isinstance(figure, int | float) and not 0 <= figure < math.inf:
+                raise ValueError(f"the adapter gave {figure} as {name}")
+    if stayed and outcome.cause is Cause.FINISHED:
+        return replace(outcome, detail=outcome.detail or STAYED)
+    return outcome
 
 
 def write_servers(config: Path, servers: dict[str, Any]) -> None:

@@ -11,15 +11,16 @@ import anyio
 from anyio.abc import TaskGroup
 
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
-from swarm_bench.benchmarks.swarm.running.delivery import (
+from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.running.trial import (
     Deliver,
     Delivery,
     Execution,
     SwarmJob,
     SwarmResult,
+    make_unstarted,
+    run_trial,
 )
-from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
 from swarm_bench.benchmarks.swarm.running.workspace_preparation import (
     SwarmState,
     WorkspacePreparation,

@@ -1,13 +1,14 @@
-"""One trial: an agent's program, from its start to the execution that is delivered."""
+"""One trial: an agent's program, from its start to the execution that is delivered; and the other
+plain data that crosses between the runner of a swarm and its store."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.running.agent_process import (
     AgentProcess,
     make_agent_process,
@@ -15,18 +16,95 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
     read_home_files,
     run_agent,
 )
-from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, ProcessEnd
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.trial_records import read_rehearsal_figures
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
-from swarm_bench.core.outcome import Outcome, StopReason
-from swarm_bench.core.session.records import Measurements, Rehearsed
+from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
+from swarm_bench.core.session.records import Measurements, Rehearsed, SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
+from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.engine.budget import Budget
+from swarm_bench.engine.caps import MOST_NAMES, shorten
+from swarm_bench.engine.executor import Executor
+from swarm_bench.models.rehearsal.launch import Traffic
+from swarm_bench.retrieval.witnesses.treatment import is_of_server
 from swarm_bench.runtime.sink import clean_text, clean_value
 from swarm_bench.runtime.untrusted import read
 
+
+@dataclass(frozen=True, kw_only=True)
+class SwarmJob:
+    """A swarm as it is given to be run."""
+
+    swarm: Swarm
+    attempts: Mapping[str, int]
+    """Number of earlier attempts at each trial, by its id."""
+    overhead: Overhead | None = None
+    """Overhead of its mode as far as it is known, when the empty prompt is due."""
+    budget: Budget | None = None
+    """`None` when the session has no limit of its cost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessEnd:
+    """How the process of an agent ended."""
+
+    returncode: int | None = None
+    """Return code of the process; `None` when its end was not observed."""
+    stopped: StopReason | None = None
+    turn_limit: int | None = None
+    """Limit of turns, where we counted the turns and kept the budget."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return the code with which the program ended by itself, or by a limit; `None` for a
+        program that had already answered, whose code says nothing of its end."""
+        return None if self.stopped == "answered" else self.returncode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """A trial that has ended: what the agent left, and what was measured of it. Its output stands
+    in the files of its trial (`Artefacts`)."""
+
+    __pydantic_config__ = BYTES_AS_BASE64
+
+    trial: SwarmTrial
+    outcome: Outcome
+    measured: Measurements
+    prompt: str
+    workspace: str
+    """Path of the workspace as the agent saw it: its answer may name files by it."""
+    program_version: str | None
+    """Version that the program reported when it was asked, before the session."""
+    rehearsed: Rehearsed = Rehearsed()
+    outside: tuple[str, ...] = ()
+    """Sentences on what the agent reached apart from its servers."""
+    answers: tuple[str, ...] = ()
+    """Places where the agent may have read the answer, as sentences."""
+    replayed: str | None = None
+    """Id of the session whose recording was played."""
+    process: ProcessEnd | None = None
+    """`None` when none ran."""
+    leaves: Mapping[str, bytes] = field(default_factory=dict)
+    """Files that its adapter read in its home, by their path there, when they are to be kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwarmResult:
+    """What happened around the agents of a swarm; the last of its deliveries."""
+
+    record: SwarmRecord
+    """Record of the swarm before its counters were compared with the transcripts."""
+    overhead: Overhead | None = None
+    """Overhead of its mode by the empty prompt, when it was asked."""
+
+
+Delivery = Execution | SwarmResult
+SwarmExecutor = Executor[SwarmJob, Delivery]
+Deliver = Callable[[Delivery], Awaitable[None]]
+"""Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""
 FindLoss = Callable[[], Awaitable[str | None]]
 """Says what the swarm has lost meanwhile, if anything: then a trial says nothing about its mode,
 however it ended."""
@@ -159,6 +237,22 @@ async def _ask_rehearsal(state: _TrialState) -> None:
         )
     servers = kit.experiment.mode(trial.arm).servers
     state.rehearsed = clean_value(read_rehearsal_figures(traffic, servers), kit.secrets)
+
+
+def read_rehearsal_figures(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
+    """Return what the rehearsal server saw of an agent in a mode with these MCP servers."""
+    if traffic is None:
+        return Rehearsed()
+    return Rehearsed(
+        rehearsal_requests=traffic.requests,
+        rehearsal_faults=traffic.faults,
+        rehearsal_request_tokens=traffic.request_tokens,
+        rehearsal_tool_tokens=sum(traffic.tools.values()),
+        rehearsal_mcp_tokens=sum(
+            tokens for tool, tokens in traffic.tools.items() if is_of_server(tool, servers)
+        ),
+        rehearsal_tools=[shorten(name) for name in sorted(traffic.tools)[:MOST_NAMES]],
+    )
 
 
 def _make_execution(state: _TrialState, outcome: Outcome, exit_code: int | None) -> Execution:

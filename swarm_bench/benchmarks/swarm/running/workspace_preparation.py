@@ -18,9 +18,8 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
-from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.trial import FindLoss, run_trial
+from swarm_bench.benchmarks.swarm.running.trial import Delivery, Execution, FindLoss, run_trial
 from swarm_bench.benchmarks.swarm.trial_records import add_price, drop_zeros
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event

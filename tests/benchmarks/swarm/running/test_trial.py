@@ -16,9 +16,13 @@ import pytest
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.run_plan import plan
-from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmResult
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.trial import make_unstarted, run_trial
+from swarm_bench.benchmarks.swarm.running.trial import (
+    Delivery,
+    SwarmResult,
+    make_unstarted,
+    run_trial,
+)
 from swarm_bench.benchmarks.swarm.scorers import Trees
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, OverheadLines, SwarmStore
 from swarm_bench.core.errors import HarnessError
