@@ -1,19 +1,28 @@
-"""Lines of a session's files: what can be read, and whether they are as they were written. The
-checksum at the end of a line tells one that was changed later. It is no signature: who changes a
-line on purpose can make a new one."""
+"""Lines of a session's files, those of its trials above all: what can be read, and whether they are
+as they were written. The checksum at the end of a line tells one that was changed later. It is no
+signature: who changes a line on purpose can make a new one.
+
+A record is appended when its trial ends, and may be once more when its group has ended and its
+labels are final: several lines of one trial are folded. Nothing else replaces what was measured. A
+few keys of a line, its head, say whether the trial must run again."""
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from threading import Lock
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.audit import Key
-from swarm_bench.core.session.base import SCHEMA_VERSION
+from swarm_bench.core.session.base import SCHEMA_VERSION, StoredRecord
+from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import Stored
 from swarm_bench.runtime.cycles import pause_collection
+from swarm_bench.runtime.files import State, append_line, make_room, read_state, write_whole
 from swarm_bench.runtime.untrusted import read_if_there
 
 
@@ -165,3 +174,210 @@ def is_intact(line: bytes) -> bool | None:
 
 def _make_checksum(content: bytes) -> bytes:
     return b'%s%s"}' % (_MARK, hashlib.sha256(content).hexdigest().encode())
+
+
+Record = TypeVar("Record", bound=Keyed)
+Entry = tuple[int, bytes, Record | None]
+"""The number of a line, its bytes, and what it says; `None` where it is torn."""
+
+_CAUSES = {cause.encode(): cause for cause in Cause}
+_PLAIN = rb'(?:"[a-z_]+":(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[{,]++),)*?'
+_HEAD = re.compile(
+    rb'"schema_version":%d,%s"trial":"([0-9a-f]{12})","attempt":([0-9]{1,9}),%s"cause":"([a-z-]+)"'
+    % (SCHEMA_VERSION, _PLAIN, _PLAIN)
+)
+"""The keys as they are written; within a string they would have backslashes."""
+R = TypeVar("R", bound=StoredRecord)
+
+
+class Head(NamedTuple):
+    """What continuing a session needs to know of a line."""
+
+    trial: str | None
+    attempt: int
+    cause: Cause | None
+
+    @property
+    def key(self) -> Key:
+        return self.trial, self.attempt
+
+    @property
+    def conclusive(self) -> bool:
+        return self.cause is not None and not CONSEQUENCES[self.cause].rerun
+
+
+def read_heads(path: Path, kind: type[R]) -> list[Entry[Head]]:
+    """Read the heads of all lines of trials, before they are folded; `kind` is that of their
+    records."""
+    return [(number, line, _read_head(line, kind)) for number, line in number_lines(path)]
+
+
+def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:
+    """Read the records of trials. They are folded, which takes a second reading, only where a trial
+    has several lines."""
+    trials = read_checked(path, kind)
+    if not any(find_duplicates(trials)):
+        return trials
+    return parse_checked(fold_amendments(read_heads(path, kind), kind.labels), kind)
+
+
+def _read_head(line: bytes, kind: type[R]) -> Head | None:
+    """Read a head. A line that is as it was written holds a record; any other is parsed in full."""
+    keys = _HEAD.search(line)
+    cause = None if keys is None else _CAUSES.get(keys[3])
+    if keys is not None and cause and cause not in kind.read_anew and is_intact(line):
+        return Head(keys[1].decode(), int(keys[2]), cause)
+    try:
+        record = kind.from_json(line)
+    except ValidationError:
+        return None
+    return Head(record.trial, record.attempt, record.cause)
+
+
+def fold_amendments(lines: Iterable[Entry[Record]], labels: Collection[str]) -> list[Entry[Record]]:
+    """Replace each line by its last amendment, which changes nothing but its labels. Other lines
+    stay, also a second line of a trial that is no amendment."""
+    result = list[Entry[Record]]()
+    positions = dict[Key, int]()
+    for entry in lines:
+        key = _find_key(entry[2])
+        position = positions.setdefault(key, len(result)) if key else len(result)
+        if position < len(result) and _amends(entry[1], result[position][1], labels):
+            result[position] = entry
+        else:
+            result.append(entry)
+    return result
+
+
+def find_duplicates(lines: Iterable[tuple[int, object, Record | None]]) -> Iterator[int]:
+    """Yield the numbers of lines whose trial and attempt have an earlier line."""
+    earlier = set[Key]()
+    for number, _, record in lines:
+        if (key := _find_key(record)) is not None:
+            if key in earlier:
+                yield number
+            earlier.add(key)
+
+
+def _amends(later: bytes, earlier: bytes, labels: Collection[str]) -> bool:
+    """Tell whether a line amends an earlier one: it is as it was appended, and either differs only
+    in its labels, or the earlier line has been changed since."""
+    if not is_intact(later):
+        return False
+    return is_intact(earlier) is False or _drop_labels(later, labels) == _drop_labels(
+        earlier, labels
+    )
+
+
+def _find_key(record: Keyed | None) -> Key | None:
+    """Return what a line is of; `None` for one without a trial's id, which a script wrote."""
+    key = record.key if record is not None else None
+    return key if key and key[0] else None
+
+
+def _drop_labels(line: bytes, labels: Collection[str]) -> dict[str, Any] | bytes:
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):  # whoever reads lines may allow more than this parser
+        return line
+    return {key: value for key, value in content.items() if key not in {*labels, KEY}}
+
+
+METRICS = "metrics.jsonl"
+SUPERSEDED = "superseded.jsonl"
+"""Lines of attempts that say nothing about their arm, and what could not be read."""
+
+
+class Records(Generic[R]):
+    """The lines of the trials of one session."""
+
+    def __init__(self, folder: Path, kind: type[R]) -> None:
+        """`kind` is that of its records."""
+        self._kind = kind
+        self.path = folder / METRICS
+        self._superseded = folder / SUPERSEDED
+        self._read: tuple[State | None, int, list[Entry[Head]]] | None = None
+        """The state of the file, the number of its lines, and those that stay when it is folded."""
+        self._turn = Lock()
+
+    def append(self, *records: R) -> None:
+        """Append records, also again when their labels changed: readers fold them, and so does
+        `fold`. Threads may do so at the same time."""
+        if records:
+            lines = [add_checksum(record.model_dump_json()) for record in records]
+            with self._turn:
+                append_line(self.path, b"\n".join(lines))
+
+    def fold(self) -> None:
+        """Keep one line of each trial, where its first was. Nothing is written when nothing was
+        amended."""
+        make_room(self.path)
+        self._read = None
+        number, folded = self._read_folded()
+        if len(folded) < number:
+            write_whole(self.path, b"".join(line + b"\n" for _, line, _ in folded))
+            self._read = read_state(self.path), len(folded), folded
+
+    def read(self) -> list[Checked[R]]:
+        """Read the records, the amended ones once."""
+        return read_trials(self.path, self._kind)
+
+    def read_set_aside(self) -> list[Checked[R]]:
+        """Read the records of the attempts that were set aside."""
+        return read_trials(self._superseded, self._kind)
+
+    def read_heads(self) -> list[Head]:
+        """Read the heads of the lines that can be read, the amended ones once."""
+        return [head for _, _, head in self._read_folded()[1] if head is not None]
+
+    def find_finished(self) -> set[str | None]:
+        """Return the ids of the trials with a record that says something about their arm."""
+        return {head.trial for head in self.read_heads() if head.conclusive}
+
+    def count_attempts(self) -> dict[str, int]:
+        """Return how often each trial was tried and set aside, by its id."""
+        superseded = [head for _, _, head in read_heads(self._superseded, self._kind)]
+        return {head.trial: head.attempt for head in superseded if head is not None and head.trial}
+
+    @pause_collection()
+    def set_aside_reruns(self) -> list[Head]:
+        """Move the lines of trials that must run again to `superseded.jsonl`, and torn lines too.
+
+        Returns what stays: one head a trial. So `metrics.jsonl` has one line per trial, and
+        nothing that was recorded is lost. Lines are moved as they are. Raises `UsageError` when a
+        line was written by a newer version: it may have cost money, and is not for this one to
+        judge.
+        """
+        stay: dict[str | None, tuple[Head, bytes]] = {}
+        removed = list[bytes]()
+        lines, folded = self._read_folded()
+        self._read = None
+        for number, line, head in folded:
+            if head is None:
+                self._refuse_newer(number, line)
+                removed.append(line)
+            elif head.conclusive and head.trial is not None and head.trial not in stay:
+                stay[head.trial] = (head, line)
+            else:
+                removed.append(line)
+        if removed:
+            append_line(self._superseded, b"\n".join(removed))
+        if len(stay) < lines:
+            write_whole(self.path, b"".join(line + b"\n" for _, line in stay.values()))
+        return [head for head, _ in stay.values()]
+
+    def _refuse_newer(self, number: int, line: bytes) -> None:
+        if is_newer(line):
+            raise UsageError(
+                f"{self.path}: line {number} was written by a newer swarm-bench; update this one"
+            )
+
+    def _read_folded(self) -> tuple[int, list[Entry[Head]]]:
+        """Return the number of lines, and the folded ones; they are read again only if something
+        was written meanwhile."""
+        state = read_state(self.path)
+        if self._read is None or self._read[0] != state:
+            with pause_collection():
+                lines = read_heads(self.path, self._kind)
+                self._read = state, len(lines), fold_amendments(lines, self._kind.labels)
+        return self._read[1:]

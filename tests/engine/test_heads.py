@@ -9,9 +9,13 @@ from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.folder import Records
-from swarm_bench.engine.heads import read_heads
-from swarm_bench.engine.lines import add_checksum, describe_torn_lines, read_lines
+from swarm_bench.engine.lines import (
+    Records,
+    add_checksum,
+    describe_torn_lines,
+    read_heads,
+    read_lines,
+)
 from tests.builders.golden import Sentences
 
 FORGED = (

@@ -12,8 +12,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.folder import METRICS
-from swarm_bench.engine.lines import add_checksum, is_intact
+from swarm_bench.engine.lines import METRICS, add_checksum, is_intact
 from swarm_bench.retrieval.modes.secrets import make_storable
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise

@@ -16,8 +16,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.datasets.suites import read_suite
-from swarm_bench.engine.heads import fold_amendments
-from swarm_bench.engine.lines import read_lines
+from swarm_bench.engine.lines import fold_amendments, read_lines
 from swarm_bench.retrieval.modes.mode import drop_secrets, read_mode
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise

@@ -39,7 +39,7 @@ from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.core.session.recording import Replays
-from swarm_bench.engine.heads import Head
+from swarm_bench.engine.lines import Head
 from swarm_bench.engine.plan import drop_finished, iterate_groups
 from swarm_bench.retrieval.canopy.service import open_running_service
 from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet

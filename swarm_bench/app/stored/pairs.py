@@ -42,12 +42,12 @@ from swarm_bench.core.session.judgements import JUDGE
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
 from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
-from swarm_bench.engine.heads import find_duplicates
 from swarm_bench.engine.lines import (
     Checked,
     describe_changed_lines,
     describe_second_lines,
     describe_torn_lines,
+    find_duplicates,
 )
 from swarm_bench.engine.plan import plan_cases, select_planned
 from swarm_bench.engine.scoring import check_scorers

@@ -24,13 +24,13 @@ from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialReco
 from swarm_bench.core.session.rescored import RescoredAnswer
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT, Folder
-from swarm_bench.engine.heads import find_duplicates
 from swarm_bench.engine.lines import (
     Checked,
     add_checksum,
     describe_changed_lines,
     describe_second_lines,
     describe_torn_lines,
+    find_duplicates,
     read_checked,
     read_lines,
 )

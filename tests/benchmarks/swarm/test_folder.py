@@ -14,9 +14,7 @@ from swarm_bench.core.session.base import EXPERIMENT_VERSION
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.folder import SUPERSEDED
-from swarm_bench.engine.heads import Entry, Head, read_heads
-from swarm_bench.engine.lines import add_checksum
+from swarm_bench.engine.lines import SUPERSEDED, Entry, Head, add_checksum, read_heads
 from swarm_bench.retrieval.modes.secrets import make_storable
 from swarm_bench.runtime.files import write_whole
 from tests.builders.experiments import experiment
@@ -433,7 +431,7 @@ def test_lines_are_read_once_before_a_session_goes_on(
         calls.append(path)
         return read_heads(path, kind)
 
-    monkeypatch.setattr("swarm_bench.engine.folder.read_heads", counted)
+    monkeypatch.setattr("swarm_bench.engine.lines.read_heads", counted)
     folder = folder_with(tmp_path, line("a"), line("b"))
     assert len(folder.records.read_heads()) == len(folder.records.set_aside_reruns()) == 2
     assert len(calls) == 1
