@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.run_plan import list_commits
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.config.located import read_located
 from swarm_bench.config.parsing import YAML
@@ -61,16 +61,19 @@ _PACKED: TypeAdapter[_PackedKit] = TypeAdapter(_PackedKit)
 _COPIED_FIELDS = ("experiment", "keep_workspaces", "record", "answers")
 
 
-async def pack_kit(kit: Kit) -> bytes:
-    """Return the kit as JSON, with the content of all copies of the repository. Raises `UsageError`
-    and `ConfigError` for an agent whose files cannot be sent, `HarnessError` for a commit that
-    cannot be copied."""
+async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
+    """Return the kit as JSON, with the content of all copies of the repository that its swarms
+    need, or this swarm alone. Raises `UsageError` and `ConfigError` for an agent whose files cannot
+    be sent, `HarnessError` for a commit that cannot be copied."""
+    commits = list_commits(kit.experiment) if swarm is None else (swarm.commit,)
+    # The copy of the session is sent in any case.
+    others = {commit for commit in commits if commit} - {kit.snapshot.repository.clean_commit}
     values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     return _PACKED.dump_json(
         _PackedKit(
             agent=_pack_agent(kit.agent_spec),
             snapshot=pack_snapshot(kit.snapshot),
-            commits={commit: await _pack_commit(kit, commit) for commit in _list_others(kit)},
+            commits={commit: await _pack_commit(kit, commit) for commit in sorted(others)},
             tools=replace(kit.tools, work=Path()),
             **values,
         )
@@ -92,12 +95,6 @@ def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
         probes=load_probes(values.experiment.modes),
         **{name: getattr(values, name) for name in _COPIED_FIELDS},
     )
-
-
-def _list_others(kit: Kit) -> list[str]:
-    """List the commits that tasks are asked on and that the copy of the session is not."""
-    own = kit.snapshot.repository.clean_commit
-    return [commit for commit in list_commits(kit.experiment) if commit != own]
 
 
 async def _pack_commit(kit: Kit, commit: str) -> PackedSnapshot:
