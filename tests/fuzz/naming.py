@@ -4,7 +4,7 @@ import json
 import unicodedata
 from pathlib import Path
 
-from swarm_bench.agents.reading.retrieved import mentions_in
+from swarm_bench.agents.reading.tool_calls import mentions_in
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.marking import marks_of
 from swarm_bench.source.references.snapshot import snapshot_of

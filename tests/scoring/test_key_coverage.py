@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from swarm_bench.agents.reading.retrieved import mentions_in
+from swarm_bench.agents.reading.tool_calls import mentions_in
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing, Score, ScoreContext
 from swarm_bench.core.session.tasks import AnswerKey, Task

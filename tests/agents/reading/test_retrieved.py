@@ -11,8 +11,13 @@ from swarm_bench.agents.codex import stream as _codex
 from swarm_bench.agents.gemini import stream as _gemini
 from swarm_bench.agents.opencode import stream as _opencode
 from swarm_bench.agents.qwen import stream as _qwen
-from swarm_bench.agents.reading.retrieved import MAX_MENTIONS, mentions_in
-from swarm_bench.agents.reading.tool_calls import MAX_ALL_MENTIONS, Timeline, ToolCalls
+from swarm_bench.agents.reading.tool_calls import (
+    MAX_ALL_MENTIONS,
+    MAX_MENTIONS,
+    Timeline,
+    ToolCalls,
+    mentions_in,
+)
 from swarm_bench.agents.stream_json import stream as _claude
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.source.references.snapshot import snapshot_of
