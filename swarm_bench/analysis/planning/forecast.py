@@ -55,10 +55,17 @@ class Spreads:
 
 def assume_quality(runs: int) -> QualitySpread:
     """Return by how much answers differ where no session shows it."""
-    from scipy.stats import binom  # takes a while
-
     files = 2 * runs
-    equal = sum(float(chance) ** 2 for chance in binom.pmf(range(files + 1), files, _RATE))
+    # By logarithms, as there may be many runs; scipy.stats takes a second to import.
+    ways = (
+        math.lgamma(files + 1) - math.lgamma(number + 1) - math.lgamma(files - number + 1)
+        for number in range(files + 1)
+    )
+    chances = (
+        math.exp(way + number * math.log(_RATE) + (files - number) * math.log1p(-_RATE))
+        for number, way in enumerate(ways)
+    )
+    equal = sum(chance**2 for chance in chances)
     return QualitySpread(spread=QUALITY_SPREAD, differing=1 - equal)
 
 
