@@ -17,7 +17,9 @@ from swarm_bench.cli.main import main
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
-    [
+    # What the program imports only where it computes, too.
+    ["numpy.random", "scipy.special"]
+    + [
         module.name
         for module in pkgutil.walk_packages(swarm_bench.__path__, "swarm_bench.")
         if not module.name.endswith("__main__")
