@@ -1,9 +1,10 @@
-"""The benchmarks that are installed: a line on each, and a page on one."""
+"""The benchmarks that are installed: a line on each, a page on one, and what runs it. What differs
+by the kind of benchmark is asked here, and nowhere else."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -12,12 +13,22 @@ from pydantic_core import to_jsonable_python
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.core import registry
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.report.document import Bullets, Document, Fact, Grid, Section
-from swarm_bench.engine.benchmark import Benchmark, find_benchmark, wrap_benchmark_errors
+from swarm_bench.engine.benchmark import (
+    Benchmark,
+    CaseBenchmark,
+    find_benchmark,
+    wrap_benchmark_errors,
+)
 from swarm_bench.engine.scoring import check_scorers
 from swarm_bench.reports.markdown import render
+
+if TYPE_CHECKING:
+    from swarm_bench.app.running.pairs import RunCall
+    from swarm_bench.app.setup.case_experiment import CaseRequest
 
 
 def list_benchmarks() -> list[Listing]:
@@ -51,6 +62,52 @@ def list_verdict_keys(name: str) -> list[str]:
     """List the metrics of a benchmark that a verdict can be on. Raises as `describe` does."""
     metrics = find_benchmark(name).metrics()
     return [metric.key for metric in metrics if metric.is_of_trials and metric.better]
+
+
+def find_runnable_benchmark(name: str) -> CaseBenchmark:
+    """Return the benchmark of that name, which `run` runs. Raises `UsageError`."""
+    benchmark = find_benchmark(name)
+    if not isinstance(benchmark, CaseBenchmark):
+        raise UsageError(
+            f"{name} is run by commands of its own; see: swarm-bench benchmarks show {name}"
+        )
+    check_runnable(name, benchmark)
+    return benchmark
+
+
+def find_model_benchmark(name: str, refusal: str) -> RowBenchmark:
+    """Return the benchmark of that name. Raises `UsageError` with the refusal for one that asks no
+    models."""
+    benchmark = find_benchmark(name)
+    if not isinstance(benchmark, RowBenchmark):
+        raise UsageError(refusal)
+    return benchmark
+
+
+def check_runnable(name: str, benchmark: CaseBenchmark) -> None:
+    """Raise `ConfigError` for what could not be run, or not be reported."""
+    with wrap_benchmark_errors(name, "cannot be run"):
+        if not isinstance(benchmark.groups_at_once, int) or benchmark.groups_at_once < 1:
+            raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
+        if not isinstance(metrics := benchmark.metrics(), Metrics):
+            raise TypeError("metrics() gives no Metrics")
+        for metric in metrics:  # seen before anything is paid for
+            clause = "reads swarms, and it has none" if metric.read_swarm else fault(metric)
+            if clause:
+                raise ValueError(f"the metric {metric.key} {clause}")
+        check_scorers(benchmark.scorers())
+
+
+def run_call(request: "CaseRequest") -> "RunCall[Any, Any]":
+    """Return the call that runs the benchmark of a request. Raises `UsageError`."""
+    benchmark = find_runnable_benchmark(request.benchmark)
+    if isinstance(benchmark, RowBenchmark):
+        from swarm_bench.app.running.models import ModelCall
+
+        return ModelCall(request=request, benchmark=benchmark)
+    from swarm_bench.app.running.pairs import PairCall
+
+    return PairCall(request=request, benchmark=benchmark)
 
 
 def _build_page(name: str, benchmark: Benchmark) -> Document:

@@ -21,6 +21,7 @@ from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.preregistration import InterimVerdicts
 from swarm_bench.core.session.recording import FOLDER, CheckedRecording, Replays
+from swarm_bench.engine.continuing import check_command
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -120,11 +121,13 @@ def _limit_to_recorded(recorded_session: CheckedRecording) -> Experiment:
 
 def _check(recorded_experiment: Experiment, resolved: Resolved, design: Design) -> None:
     settings = resolved.settings
-    if recorded_experiment.design != design:
-        raise UsageError(
-            "The recording is of another command; replay it with: swarm-bench "
-            f"{recorded_experiment.design.name} --agent {settings.agent}"
-        )
+    recorded_design = recorded_experiment.design
+    check_command(
+        recorded_design,
+        design,
+        "The recording is of another command; replay it with: swarm-bench "
+        f"{recorded_design.name} --agent {settings.agent}",
+    )
     if settings.record:
         raise UsageError("A replay cannot be recorded; omit --record, and share its DIR")
     for name, scope in SCOPES.items():

@@ -33,7 +33,7 @@ _UNKNOWN = "not known"
 def show_dataset(word: str, name: str | None, properties: Sequence[str], tell: Tell) -> str:
     """Write the page; `name` is that of a benchmark. Raises `UsageError`, and `ConfigError` for a
     data set that cannot be read."""
-    schema = name and configure_benchmark(name, properties, "--benchmark")[2].row_schema()
+    schema = name and configure_benchmark(name, properties, "--benchmark")[1].model.row_schema()
     dataset = find_dataset(word)
     with blaming(word, "cannot be read"), allow_any_length():
         return render(
@@ -124,7 +124,8 @@ def show_case(name: str, request: ShowRequest, *, as_json: bool) -> str:
 
 def _build_requests(name: str, request: ShowRequest) -> Iterator[tuple[str, Ask]]:
     """Yield the request of each way, or of each arm, by its name."""
-    benchmark, properties, configured = configure_benchmark(name, request.properties, "--case")
+    benchmark, properties = configure_benchmark(name, request.properties, "--case")
+    configured = properties.model
     with wrap_benchmark_errors(name, "cannot be planned"):
         word = request.dataset or resolve_beside(configured.default_dataset(), type(configured))
         rows = read_rows(word, configured.row_schema()).rows

@@ -70,7 +70,8 @@ def _run(typed_options: dict[str, Any]) -> None:
     with show_step("starting"):
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app import session
-        from swarm_bench.app.running.pairs import resolve, run_call
+        from swarm_bench.app.benchmarks import run_call
+        from swarm_bench.app.running.pairs import resolve
         from swarm_bench.app.stored.pairs import read_figures
         from swarm_bench.app.trust.approval import require_code, vouch
         from swarm_bench.app.trust.run_demands import is_code, list_request_demands

@@ -5,6 +5,7 @@ from pathlib import Path
 from swarm_bench.config.annotations import Scope, flag
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.designs import Design
 
 
 def check_kept(name: str, scope: Scope, old: object, new: object) -> None:
@@ -43,6 +44,12 @@ def check_benchmark(old: BaseExperiment, name: str, version: int) -> None:
             f"The session is of {old.benchmark} {old.benchmark_version}, and this is {name} "
             f"{version}; start a new session"
         )
+
+
+def check_command(old: Design, new: Design, refusal: str) -> None:
+    """Raise `UsageError` with the refusal for a session that another command began."""
+    if old != new:
+        raise UsageError(refusal)
 
 
 def check_unchanged(folder: Path, old: object, new: object) -> None:

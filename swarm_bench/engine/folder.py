@@ -57,6 +57,11 @@ class Folder(Generic[E, R]):
         self._experiment = self.path / EXPERIMENT
         self._kind = experiment
 
+    @classmethod
+    def holds(cls, path: Path) -> bool:
+        """Tell whether a folder holds a session of this kind."""
+        return cls.mark in experiment_keys(path)
+
     def check_free(self) -> None:
         """Raise `UsageError` when the folder holds something."""
         if self.holds_session():
@@ -131,8 +136,8 @@ class Folder(Generic[E, R]):
 
     def _refuse_others(self, error: ValidationError) -> None:
         """Raise `UsageError` for a sound session of another kind of benchmark."""
-        content = experiment_keys(self.path)
-        if self.mark not in content and isinstance(name := content.get("benchmark"), str):
+        name = experiment_keys(self.path).get("benchmark")
+        if isinstance(name, str) and not self.holds(self.path):
             raise UsageError(
                 f"{self.path} is a session of the benchmark {name!r}; "
                 "continue it with the command that began it"

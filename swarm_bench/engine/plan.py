@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from swarm_bench.core.session.base import C, Group, Trial, stable_id
-from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
+from swarm_bench.core.session.cases import Case, CaseExperiment, R
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ def plan_cases(experiment: CaseExperiment) -> tuple[Block[Case], ...]:
     return tuple(block for block in planned if block.order)
 
 
-def select_planned(experiment: CaseExperiment, records: Iterable[CaseRecord]) -> list[CaseRecord]:
+def select_planned(experiment: CaseExperiment, records: Iterable[R]) -> list[R]:
     """Return the records of trials of the plan that say of themselves what the plan says."""
     trials = {
         trial.id: (trial.run, trial.arm, trial.case.id)

@@ -18,8 +18,8 @@ from swarm_bench.analysis.comparison.quality import find_quality_metric
 from swarm_bench.analysis.export_table import make_case_table, make_swarm_table
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.app.benchmarks import run_call
 from swarm_bench.app.exporting import export, load
-from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.session import run
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.pairs import PairSession

@@ -11,7 +11,7 @@ from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 
 
-def session(path: Path) -> CaseFolder:
+def session(path: Path) -> CaseFolder[CaseExperiment, CaseRecord]:
     folder = CaseFolder(path, CaseExperiment, CaseRecord)
     experiment = CaseExperiment(
         session="toy", created_at=datetime.now(UTC), benchmark="toy", arms=("a",), runs=1,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.benchmarks.cases.folder import open_model_folder
+from swarm_bench.benchmarks.cases.folder import ModelFolder
 from swarm_bench.benchmarks.humaneval import Function
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.datasets.rows import read_rows
@@ -68,7 +68,7 @@ def test_rescore_reads_an_old_session_anew_and_says_so(bench: Bench) -> None:
         arm = f"{chat.url}/v1#m"
         done = bench.call("run", "humaneval", "--models", arm, "reference", *WORDS)
     assert done.code == 0, done.err
-    folder = open_model_folder(bench.folder / "out")
+    folder = ModelFolder(bench.folder / "out")
     lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
     folder.records.path.unlink()
     for record in lines:
@@ -95,7 +95,7 @@ def test_scores_by_different_rules_show_nothing(bench: Bench) -> None:
     words = ("--limit", "8", *CODE)
     done = bench.call("run", "humaneval", "--models", "reference", *words, "--output", "out")
     assert done.code == 0, done.err
-    folder = open_model_folder(bench.folder / "out")
+    folder = ModelFolder(bench.folder / "out")
     lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
     folder.records.path.unlink()
     for record in lines:
@@ -129,7 +129,7 @@ def test_chats_of_every_benchmark_say_by_which_rules_they_were_scored(
         words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--limit", "2", "--quiet")
         done = bench.call("run", name, *words, "--output", "out")
     assert done.code == 0, done.err
-    folder = open_model_folder(bench.folder / "out")
+    folder = ModelFolder(bench.folder / "out")
     lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
     folder.records.path.unlink()
     for record in lines:

@@ -3,7 +3,7 @@ time and money."""
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.planning.session_plan import MAX_TRIALS, format_hours, make_entry
 from swarm_bench.analysis.planning.spending import Span, add_spans, format_span
@@ -40,14 +40,33 @@ class Expected:
 
 
 def describe_requests(
-    experiment: CaseExperiment,
+    experiment: ModelExperiment,
     trials: Sequence[CaseTrial],
     finished: Collection[str | None],
-    expected: Sequence[Expected] = (),
-    notes: Sequence[str] = (),
+    expected: Sequence[Expected],
+    notes: Sequence[str],
 ) -> Plan:
-    """Describe the trials in the order they run; `expected` is empty for a benchmark that asks no
-    models, and `notes` are what else a person should know before."""
+    """Describe the trials of models in the order they run; `notes` are what else a person should
+    know before."""
+    plan = describe_trials(experiment, trials, finished)
+    benchmark, *entries = plan.entries
+    data = f"{experiment.data.name}, {quantify(experiment.data.rows, 'row')}"
+    return replace(
+        plan,
+        entries=(
+            benchmark,
+            make_entry("Data set", data),
+            *entries,
+            *_describe_models(experiment, expected),
+            *(make_entry("Note", note) for note in notes),
+        ),
+    )
+
+
+def describe_trials(
+    experiment: CaseExperiment, trials: Sequence[CaseTrial], finished: Collection[str | None]
+) -> Plan:
+    """Describe the trials in the order they run."""
     rows = tuple(
         (str(trial.run), trial.arm, trial.case.title, "yes" if trial.id in finished else "no")
         for trial in trials
@@ -56,11 +75,7 @@ def describe_requests(
     done = sum(row[-1] == "yes" for row in rows)
     return Plan(
         title="",
-        entries=(
-            *_list_entries(experiment, len(rows) - done, done),
-            *(_describe_models(experiment, expected) if expected else ()),
-            *(make_entry("Note", note) for note in notes),
-        ),
+        entries=tuple(_list_entries(experiment, len(rows) - done, done)),
         trials=Grid(headers=headers, labels=len(headers), rows=rows[:MAX_TRIALS]),
         omitted=f"and {len(rows) - MAX_TRIALS:,} more in the same way"
         if len(rows) > MAX_TRIALS
@@ -70,10 +85,6 @@ def describe_requests(
 
 def _list_entries(experiment: CaseExperiment, remaining: int, done: int) -> Iterator[Entry]:
     yield make_entry("Benchmark", f"{experiment.benchmark}, version {experiment.benchmark_version}")
-    if isinstance(experiment, ModelExperiment):
-        yield make_entry(
-            "Data set", f"{experiment.data.name}, {quantify(experiment.data.rows, 'row')}"
-        )
     sizes = [
         quantify(len(experiment.cases), "case"),
         quantify(len(experiment.arms), "arm"),
@@ -85,8 +96,7 @@ def _list_entries(experiment: CaseExperiment, remaining: int, done: int) -> Iter
     yield make_entry("Arms", list_few(experiment.arms))
 
 
-def _describe_models(experiment: CaseExperiment, expected: Sequence[Expected]) -> Iterator[Entry]:
-    assert isinstance(experiment, ModelExperiment)
+def _describe_models(experiment: ModelExperiment, expected: Sequence[Expected]) -> Iterator[Entry]:
     requesting = [estimate for estimate in expected if estimate.requests != 0 and estimate.trials]
     yield Entry(label="Requests", texts=tuple(map(_describe_requests, expected)))
     if not requesting:

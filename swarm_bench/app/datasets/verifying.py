@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy
 
 from swarm_bench.analysis.wording import quantify
+from swarm_bench.app.benchmarks import find_model_benchmark
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.app.trust.approval import is_vouched
 from swarm_bench.app.trust.run_demands import list_property_file_demands
@@ -19,7 +20,7 @@ from swarm_bench.core.roles.dataset import RawRow, VerifiesItself
 from swarm_bench.datasets import rows as of_rows
 from swarm_bench.datasets.progress import Progress, Tell
 from swarm_bench.datasets.rows import check_row, find_dataset
-from swarm_bench.engine.benchmark import find_benchmark, wrap_benchmark_errors
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 
 MAX_FAULTS = 50
 """Faults that are named; the others are counted."""
@@ -43,7 +44,7 @@ class VerifyResult:
 def verify_dataset(word: str, name: str, properties: Sequence[str], tell: Tell) -> VerifyResult:
     """Look through a data set. Raises `UsageError` for a word that stands for none, and for a
     benchmark without rows."""
-    _, _, benchmark = configure_benchmark(name, properties, "--benchmark")
+    benchmark = configure_benchmark(name, properties, "--benchmark")[1].model
     verifier = _Verifier(word, benchmark, Progress(tell))
     with wrap_benchmark_errors(name, "cannot make cases"), of_rows.blaming(word, "cannot be read"):
         verifier.run()
@@ -206,19 +207,15 @@ class _Ids:
 
 def configure_benchmark(
     name: str, properties: Sequence[str], option: str
-) -> tuple[RowBenchmark, CaseProperties, ModelBenchmark]:
+) -> tuple[RowBenchmark, CaseProperties[ModelBenchmark]]:
     """Find a benchmark, and set its properties; `option` is what asked for it. Raises `UsageError`
     for one that has no rows, and where a file names what would be loaded."""
-    benchmark = find_benchmark(name)
-    if not isinstance(benchmark, RowBenchmark):
-        raise UsageError(
-            f"{option}: {name} asks no models, so there are no rows and no requests; omit it"
-        )
+    benchmark = find_model_benchmark(
+        name, f"{option}: {name} asks no models, so there are no rows and no requests; omit it"
+    )
     if not is_vouched(demands := [*list_property_file_demands(benchmark.name, properties)]):
         raise UsageError(
             f"{option}: nothing was loaded that a file names: {demands[0].full_sentence}; look at "
             f"it, then give it yourself: --property {demands[0].word}=VALUE"
         )
-    resolved = resolve_properties(benchmark, properties, None)
-    assert isinstance(resolved.model, ModelBenchmark)
-    return benchmark, resolved, resolved.model
+    return benchmark, resolve_properties(benchmark.name, benchmark.kind, properties, None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from swarm_bench.app.setup.case_properties import CaseProperties, parse_properties, read_value
+from swarm_bench.app.setup.case_properties import parse_properties, read_value
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import JudgeSource
@@ -33,13 +33,11 @@ _NO_MODELS = (Reference, CopySource, Empty, Generations)
 
 def choose_judge(
     benchmark: RowBenchmark,
-    properties: CaseProperties,
+    configured: ModelBenchmark,
     options: RunSettings,
     previous: ModelExperiment | None,
 ) -> JudgeSource | None:
     """Return the judge; `None` where none is named. Raises `UsageError`."""
-    configured = properties.model
-    assert isinstance(configured, ModelBenchmark)
     word = options.judge or (previous.judge if previous else None)
     if previous and word != previous.judge:
         judged_by = f"by {remove_logins(previous.judge)}" if previous.judge else "by nobody"

@@ -18,16 +18,17 @@ from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost
-from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
+from swarm_bench.benchmarks.cases.folder import CaseFolder, ModelFolder
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.layers import Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
-from swarm_bench.core.session.cases import CaseExperiment, CaseTrial
+from swarm_bench.core.session.cases import CaseTrial
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import Arm, ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import Price, Prices, find_price
+from swarm_bench.engine.folder import experiment_keys
 from swarm_bench.text import tokens
 
 _MOST_READ = 30
@@ -198,14 +199,13 @@ def _read_earlier_answers(experiment: ModelExperiment, continued: Path | None) -
 
 def _read_folder(path: Path, benchmark: str) -> dict[str, list[ModelRecord]]:
     """Return the records of answers by model; none of a session of another benchmark."""
-    folder = open_case_folder(path)
-    experiment = folder.read_experiment()
     by_model = defaultdict[str, list[ModelRecord]](list)
-    if not isinstance(experiment, ModelExperiment) or experiment.benchmark != benchmark:
+    if experiment_keys(path).get("benchmark") != benchmark:
         return by_model
-    models = {arm.name: arm.model for arm in experiment.models}
+    folder = ModelFolder(path)
+    models = {arm.name: arm.model for arm in folder.read_experiment().models}
     for _, _, record in folder.records.read():
-        if isinstance(record, ModelRecord) and record.answer is not None:
+        if record is not None and record.answer is not None:
             by_model[models.get(record.arm, "")].append(record)
     return by_model
 
@@ -222,8 +222,8 @@ def create_budget(
     benchmark: RowBenchmark,
     properties: Mapping[str, Any],
     limit: float | None,
-    folder: CaseFolder,
-    experiment: CaseExperiment,
+    folder: CaseFolder[ModelExperiment, ModelRecord],
+    experiment: ModelExperiment,
 ) -> ModelBudget | None:
     """Make the budget of a session, with what it has cost so far; `None` without a limit. Raises
     `UsageError` where it cannot be kept."""
@@ -251,10 +251,8 @@ def create_budget(
     return budget
 
 
-def _sum_other_costs(experiment: CaseExperiment) -> float:
+def _sum_other_costs(experiment: ModelExperiment) -> float:
     """Add what the judge took for no trial, and what was asked before them."""
-    if not isinstance(experiment, ModelExperiment):
-        return 0.0
     return (experiment.judged.judge_cost or 0.0) + sum(
         greeting.cost or 0.0 for greeting in experiment.greetings
     )

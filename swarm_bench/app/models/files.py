@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
+from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.results import Result, compute_results
-from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import (
@@ -16,7 +16,6 @@ from swarm_bench.benchmarks.cases.folder import (
     PROMPTS,
     REFERENCES,
     RESULTS,
-    CaseFolder,
 )
 from swarm_bench.benchmarks.cases.running import choose_way, digest, make_stored_request
 from swarm_bench.core.report.standing import export_caveats
@@ -27,7 +26,7 @@ _LONGEST_NAME = 100
 _PASS_AT = "pass_at_"
 
 
-def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: CaseFolder) -> None:
+def write_prompts(benchmark: RowBenchmark, properties: CaseProperties[Any], folder: Path) -> None:
     """Write each request of a case once, with the arms that it is for, and without secrets."""
     requests: dict[tuple[str, str], dict[str, Any]] = {}
     assert benchmark.setup is not None
@@ -42,13 +41,12 @@ def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: C
             entry["arms"].append(arm.name)
             entry.update(make_stored_request(ask))
     entries = (clean_value(entry, properties.secrets) for entry in requests.values())
-    write_pieces(folder.path / PROMPTS, (f"{json.dumps(entry)}\n" for entry in entries))
+    write_pieces(folder / PROMPTS, (f"{json.dumps(entry)}\n" for entry in entries))
 
 
-def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFolder) -> None:
+def write_results(session: ModelSession, benchmark: RowBenchmark, folder: Path) -> None:
     """Write the figures, the answers and the tests in the forms that other harnesses have."""
     experiment = session.experiment
-    assert isinstance(session, ModelSession)
     all_results = list(compute_results(session))
     figures = {
         result.arm: {
@@ -70,7 +68,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         "caveats": export_caveats({arm: session.caveats(arm) for arm in experiment.arms}),
     }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
-    generations = folder.path / GENERATIONS
+    generations = folder / GENERATIONS
     make_room(generations, folder=True)
     generations.mkdir(exist_ok=True)
     for name, arm in _name_files(experiment.arms).items():
@@ -136,5 +134,5 @@ def _name_files(arms: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _write(folder: CaseFolder, name: str, text: str) -> None:
-    write_whole(folder.path / name, text)
+def _write(folder: Path, name: str, text: str) -> None:
+    write_whole(folder / name, text)

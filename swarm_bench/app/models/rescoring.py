@@ -49,7 +49,6 @@ def rescore_models(session: ModelSession, request: RescoreRequest) -> None:
 async def _rescore(session: ModelSession, request: RescoreRequest) -> None:
     folder, benchmark = session.folder, session.benchmark
     experiment = folder.read_experiment()
-    assert isinstance(experiment, ModelExperiment)
     schema = benchmark.kind.model_validate(experiment.properties).row_schema()
     rows = read_rows(experiment.data.name, schema)
     runs_code = benchmark.runs_code(experiment.properties, experiment.models, rows.rows)
@@ -60,7 +59,7 @@ async def _rescore(session: ModelSession, request: RescoreRequest) -> None:
     records = [
         record
         for _, _, record in folder.records.read()
-        if isinstance(record, ModelRecord)
+        if record is not None
         and (record.answer is not None or not CONSEQUENCES[record.cause].rerun)
     ]
     if all(record.answer is None for record in records):

@@ -17,7 +17,7 @@ from swarm_bench.app.setup.case_experiment import (
     check_files,
     check_properties,
 )
-from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
+from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import CountedJudge
@@ -39,13 +39,12 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Described
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
-from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
+from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT
 from swarm_bench.core.session.experiment import REHEARSAL, Mode
 from swarm_bench.core.session.models import Arm, ModelExperiment, ModelRecord, RequestSettings
 from swarm_bench.datasets.rows import Rows, paths_of, read_rows, resolve_beside
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
-from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
@@ -68,18 +67,15 @@ def refuse_model_options(request: CaseRequest) -> None:
 
 
 def add_setup(
-    benchmark: RowBenchmark, request: CaseRequest, old: CaseExperiment | None
+    benchmark: RowBenchmark,
+    properties: CaseProperties[ModelBenchmark],
+    request: CaseRequest,
+    previous: ModelExperiment | None,
 ) -> tuple[RowBenchmark, Rows]:
-    """Add what a session has beside its properties; `old` is the one that is continued. Raises
+    """Add what a session has beside its properties; `previous` is the one that is continued. Raises
     `UsageError`."""
-    previous = old if isinstance(old, ModelExperiment) else None
     options, kind = request.settings, benchmark.kind
-    if previous:
-        check_benchmark(previous, benchmark.name, benchmark.version)
-    properties = resolve_properties(
-        benchmark, request.properties, previous.properties if previous else None, request.config
-    )
-    rows = _read_rows(benchmark, request, properties, previous)
+    rows = _read_rows(benchmark, request, properties.model, previous)
     models = options.models or (() if previous and not options.vary else _list_models(previous))
     check_files(request)
     new_arms = build_arms(models, options.vary, kind)
@@ -99,7 +95,7 @@ def add_setup(
         limit=limit,
         model_context=_build_context(options, previous, rows, sources),
         tools=Tools(environment=environment),
-        judge=choose_judge(benchmark, properties, options, previous),
+        judge=choose_judge(benchmark, properties.model, options, previous),
         generate_only=generate_only,
         fail_fast=options.fail_fast,
         concurrency=options.concurrency or (previous.requests_at_once if previous else CONCURRENCY),
@@ -112,11 +108,9 @@ def add_setup(
 def _read_rows(
     benchmark: RowBenchmark,
     request: CaseRequest,
-    properties: CaseProperties,
+    configured: ModelBenchmark,
     previous: ModelExperiment | None,
 ) -> Rows:
-    configured = properties.model
-    assert isinstance(configured, ModelBenchmark)
     with wrap_benchmark_errors(benchmark.name, "cannot be planned"):
         default = (
             previous.data.name
@@ -156,19 +150,19 @@ def _choose_seed(options: RunSettings, previous: ModelExperiment | None) -> int:
 def complete_experiment(
     benchmark: RowBenchmark,
     experiment: CaseExperiment,
-    properties: CaseProperties,
+    properties: CaseProperties[ModelBenchmark],
     rows: Rows,
     *,
+    previous: ModelExperiment | None,
     will_run: bool,
 ) -> tuple[RowBenchmark, ModelExperiment]:
     """Make the experiment of the session, and add to the benchmark what models may learn from.
     `will_run`: something will run, so servers are looked for too. Raises `UsageError`."""
     setup, configured = benchmark.setup, properties.model
     assert setup is not None
-    assert isinstance(configured, ModelBenchmark)
     new_arms, setup = setup.models, replace(setup, arms=benchmark.build_arms(configured), models=())
     benchmark = RowBenchmark(benchmark.kind, setup)
-    check_properties(benchmark, properties.plain, new_arms, experiment)
+    check_properties(benchmark, properties.plain, new_arms, previous.arms if previous else ())
     all_cases = benchmark.load_cases(configured)
     context = replace(
         setup.model_context,
@@ -189,16 +183,15 @@ def complete_experiment(
     judge = complete_judge(setup, context, names)
     setup = replace(setup, model_context=context, names=names, judge=judge)
     benchmark = RowBenchmark(benchmark.kind, setup)
+    if previous:
+        model_facts = model_facts.keep_notes(previous.programs)
     model_experiment = _build_model_experiment(grown, model_facts)
     check_cases(benchmark, model_experiment.models, properties.plain)
     return benchmark, model_experiment
 
 
 def _build_model_experiment(grown: CaseExperiment, model_facts: RequestSettings) -> ModelExperiment:
-    if isinstance(grown, ModelExperiment):
-        experiment = grown.replace_settings(model_facts)
-    else:
-        experiment = ModelExperiment(**vars(grown), **vars(model_facts))
+    experiment = ModelExperiment(**{**vars(grown), **vars(model_facts)})
     try:
         experiment.check()
     except ValueError as error:
@@ -210,13 +203,12 @@ def _collect_model_facts(
     benchmark: RowBenchmark,
     rows: Rows,
     context: Around,
-    properties: CaseProperties,
+    properties: CaseProperties[ModelBenchmark],
     ways: Mapping[str, frozenset[Way]],
 ) -> RequestSettings:
     """`ways`: those of each model; empty where nothing will run."""
     setup, configured = benchmark.setup, properties.model
     assert setup is not None
-    assert isinstance(configured, ModelBenchmark)
     will_run, environment = bool(ways), setup.tools.environment
     judge = {setup.judge.word: setup.judge.source} if setup.judge else {}
     models = {**judge, **setup.sources}
@@ -298,15 +290,12 @@ def _extend_experiment(
 
 async def add_next_arms(
     benchmark: RowBenchmark,
-    properties: CaseProperties,
-    records: Sequence[CaseRecord],
+    properties: CaseProperties[ModelBenchmark],
+    records: Sequence[ModelRecord],
     judge: CountedJudge | None,
 ) -> RowBenchmark:
     """Add the arms that the benchmark wants next to it."""
-    configured = properties.model
-    assert isinstance(configured, ModelBenchmark)
-    model_records = [record for record in records if isinstance(record, ModelRecord)]
-    grown = await benchmark.add_next_arms(configured, model_records, judge)
+    grown = await benchmark.add_next_arms(properties.model, records, judge)
     assert grown.setup is not None
     _find_ways(grown, grown.setup, properties.plain)
     check_cases(grown, grown.setup.arms, properties.plain)

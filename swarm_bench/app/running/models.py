@@ -16,13 +16,18 @@ from swarm_bench.app.models.expected import (
 )
 from swarm_bench.app.models.files import write_prompts
 from swarm_bench.app.models.setup import add_next_arms, add_setup, complete_experiment
-from swarm_bench.app.running.pairs import PairCall, PairReady, take_over
-from swarm_bench.app.setup.case_experiment import build_case_experiment
+from swarm_bench.app.running.pairs import PairReady, RunCall, take_over
+from swarm_bench.app.setup.case_experiment import (
+    build_case_experiment,
+    resolve_case_properties,
+)
+from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.budget import compute_max_cost
-from swarm_bench.benchmarks.cases.folder import CaseFolder, open_model_folder
+from swarm_bench.benchmarks.cases.folder import CaseFolder, ModelFolder
+from swarm_bench.benchmarks.cases.role import ModelBenchmark
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.run_options import RUNS_OF_MODELS
@@ -39,7 +44,7 @@ from swarm_bench.core.roles.language_model import (
     Turn,
     Way,
 )
-from swarm_bench.core.session.models import Greeting, ModelExperiment
+from swarm_bench.core.session.models import Greeting, ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
@@ -47,26 +52,29 @@ from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import iterate_groups, plan_cases
 from swarm_bench.runtime.processes.launching import require_descriptors
 
+Folder = CaseFolder[ModelExperiment, ModelRecord]
+
 
 @dataclass(frozen=True, kw_only=True)
-class ModelCall(PairCall):
+class ModelCall(RunCall[ModelExperiment, ModelRecord]):
     """A call that asks models."""
 
     benchmark: RowBenchmark
 
-    def open_folder(self, path: Path) -> CaseFolder:
-        return open_model_folder(path)
+    def open_folder(self, path: Path) -> Folder:
+        return ModelFolder(path)
 
     def prepare(
-        self, continued: CaseFolder | None, emit: Emit | None
+        self, continued: Folder | None, emit: Emit | None
     ) -> AbstractAsyncContextManager["ModelReady"]:
         request, limit = self.request, self.request.settings.max_cost
         old = continued.read_experiment() if continued else None
-        made, rows = add_setup(self.benchmark, request, old)
-        begun, properties = build_case_experiment(made, request, old, RUNS_OF_MODELS)
+        properties = resolve_case_properties(self.benchmark, self.benchmark.kind, request, old)
+        made, rows = add_setup(self.benchmark, properties, request, old)
+        begun = build_case_experiment(made, properties, request, old, RUNS_OF_MODELS)
         with wrap_benchmark_errors(made.name, "cannot be planned"):
             benchmark, experiment = complete_experiment(
-                made, begun, properties, rows, will_run=emit is not None
+                made, begun, properties, rows, previous=old, will_run=emit is not None
             )
         if emit is not None:
             require_descriptors(experiment.requests_at_once)
@@ -84,15 +92,15 @@ class ModelCall(PairCall):
 
 
 @dataclass(kw_only=True)
-class ModelReady(PairReady):
+class ModelReady(PairReady[ModelExperiment, ModelRecord]):
     """Models that can be asked."""
 
     benchmark: RowBenchmark
-    experiment: ModelExperiment
+    properties: CaseProperties[ModelBenchmark]
 
     @asynccontextmanager
     async def greeting(
-        self, continued: CaseFolder | None, emit: Emit | None
+        self, continued: Folder | None, emit: Emit | None
     ) -> AsyncIterator["ModelReady"]:
         """Have the models greeted first where this runs, which is told to `emit`."""
         if emit is not None:
@@ -102,7 +110,7 @@ class ModelReady(PairReady):
             )
         yield self
 
-    def plan(self, continued: CaseFolder | None) -> Plan:
+    def plan(self, continued: Folder | None) -> Plan:
         plain, finished = self.properties.plain, self.finished(continued)
         pending = [trial for trial in self.trials() if trial.id not in finished]
         path = continued.path if continued else None
@@ -111,12 +119,12 @@ class ModelReady(PairReady):
         notes = [*list_notes(self.benchmark, plain, allowed=allowed)]
         return describe_requests(self.experiment, self.trials(), finished, expected, notes)
 
-    async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
+    async def execute(self, folder: Folder, emit: Emit) -> bool:
         self.benchmark = self.benchmark.set_folder(folder.path)
         await self.benchmark.try_out()
         return await super().execute(folder, emit)
 
-    def store(self, folder: CaseFolder, emit: Emit) -> CaseStore:
+    def store(self, folder: Folder, emit: Emit) -> CaseStore:
         """Add what the trials came to so far: answers to be scored, and what is spent."""
         limit, plain = self.request.settings.max_cost, self.properties.plain
         lines = (*folder.records.read_set_aside(), *folder.records.read())
@@ -125,14 +133,14 @@ class ModelReady(PairReady):
         )
         budget = create_budget(benchmark, plain, limit, folder, self.experiment)
         self.benchmark = benchmark.set_budget(budget)
-        write_prompts(self.benchmark, self.properties, folder)
+        write_prompts(self.benchmark, self.properties, folder.path)
         ending = self.benchmark.make_guard(budget)
         # Cases that are asked at once cost no time.
         turn = self.experiment.requests_at_once if limit else None
         store = super().store(folder, emit)
         return replace(store, ending=ending, starting=ending.admit, cases_of_turn=turn)
 
-    async def grow(self, folder: CaseFolder) -> None:
+    async def grow(self, folder: Folder) -> None:
         """Add the arms that come next, and their models. What the judge took is stored, however
         that ends: it was paid for."""
         if not self.benchmark.grows:
@@ -152,7 +160,7 @@ class ModelReady(PairReady):
         self.experiment = self.experiment.model_copy(update=models)
         self.add(tuple(grown.arms(self.properties.model)))
 
-    def report(self, folder: CaseFolder) -> RenderedDocument:
+    def report(self, folder: Folder) -> RenderedDocument:
         return ModelSession(folder.path, self.benchmark).report()
 
 
@@ -187,7 +195,7 @@ async def greet_models(
     benchmark: RowBenchmark,
     experiment: ModelExperiment,
     properties: Mapping[str, Any],
-    continued: CaseFolder | None,
+    continued: Folder | None,
     limit: float | None,
     emit: Emit,
 ) -> ModelExperiment:
@@ -207,7 +215,7 @@ async def greet_models(
 
 
 def _find_pending_models(
-    benchmark: RowBenchmark, experiment: ModelExperiment, continued: CaseFolder | None
+    benchmark: RowBenchmark, experiment: ModelExperiment, continued: Folder | None
 ) -> set[str]:
     """Return the words of the models that will be asked. An answer that only has to be scored is
     not asked for again."""

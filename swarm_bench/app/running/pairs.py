@@ -8,11 +8,11 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from pydantic import TypeAdapter
 
-from swarm_bench.analysis.planning.case_plan import describe_requests
+from swarm_bench.analysis.planning.case_plan import describe_trials
 from swarm_bench.app.models.setup import refuse_model_options
 from swarm_bench.app.result import SessionResult, list_silent_arms
 from swarm_bench.app.session import Call, Ready
@@ -21,22 +21,22 @@ from swarm_bench.app.setup.case_experiment import (
     add_arms,
     build_case_experiment,
     check_arm_names,
+    resolve_case_properties,
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import create_warn, sweep_temporary
-from swarm_bench.app.stored.pairs import PairSession, find_runnable_benchmark, select_first_records
+from swarm_bench.app.stored.pairs import PairSession, select_first_records
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
 from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
-from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.layers import OptionSources, read_sources
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.base import Source
-from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial, E, R
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
 from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
@@ -49,18 +49,8 @@ MOST_ROUNDS = 100
 _KEEPS_GROWING = "The benchmark {0!r} keeps adding arms; continue the session for more of them"
 
 
-def run_call(request: CaseRequest) -> "PairCall":
-    """Return the call that runs the benchmark of a request. Raises `UsageError`."""
-    benchmark = find_runnable_benchmark(request.benchmark)
-    if isinstance(benchmark, RowBenchmark):
-        from swarm_bench.app.running.models import ModelCall
-
-        return ModelCall(request=request, benchmark=benchmark)
-    return PairCall(request=request, benchmark=benchmark)
-
-
 @dataclass(frozen=True, kw_only=True)
-class PairCall(Call[CaseFolder, SessionResult]):
+class RunCall(Call[CaseFolder[E, R], SessionResult]):
     """A call of `run`."""
 
     request: CaseRequest
@@ -78,19 +68,26 @@ class PairCall(Call[CaseFolder, SessionResult]):
     def resume(self) -> Path | None:
         return self.request.resume
 
-    def open_folder(self, path: Path) -> CaseFolder:
-        return open_case_folder(path)
+
+@dataclass(frozen=True, kw_only=True)
+class PairCall(RunCall[CaseExperiment, CaseRecord]):
+    """A call that runs a benchmark with arms of its own."""
+
+    def open_folder(self, path: Path) -> CaseFolder[CaseExperiment, CaseRecord]:
+        return CaseFolder(path, CaseExperiment, CaseRecord)
 
     def prepare(
-        self, continued: CaseFolder | None, emit: Emit | None
-    ) -> AbstractAsyncContextManager["PairReady"]:
+        self, continued: CaseFolder[CaseExperiment, CaseRecord] | None, emit: Emit | None
+    ) -> AbstractAsyncContextManager["PairReady[CaseExperiment, CaseRecord]"]:
         refuse_model_options(self.request)
+        benchmark, request = self.benchmark, self.request
         old = continued.read_experiment() if continued else None
-        experiment, properties = build_case_experiment(self.benchmark, self.request, old)
+        properties = resolve_case_properties(benchmark, benchmark.properties, request, old)
+        experiment = build_case_experiment(benchmark, properties, request, old)
         take_over(emit)
-        ready = PairReady(
-            request=self.request,
-            benchmark=self.benchmark,
+        ready = PairReady[CaseExperiment, CaseRecord](
+            request=request,
+            benchmark=benchmark,
             experiment=experiment,
             properties=properties,
             old=old,
@@ -99,28 +96,28 @@ class PairCall(Call[CaseFolder, SessionResult]):
 
 
 @dataclass(kw_only=True)
-class PairReady(Ready[CaseFolder, SessionResult]):
+class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
     """A benchmark that can run; its experiment grows while arms are added."""
 
     request: CaseRequest
     benchmark: CaseBenchmark
-    experiment: CaseExperiment
-    properties: CaseProperties
-    old: CaseExperiment | None
+    experiment: E
+    properties: CaseProperties[Any]
+    old: E | None
     """Experiment of the session that is continued; `None` for a new session."""
 
-    def plan(self, continued: CaseFolder | None) -> Plan:
-        return describe_requests(self.experiment, self.trials(), self.finished(continued))
+    def plan(self, continued: CaseFolder[E, R] | None) -> Plan:
+        return describe_trials(self.experiment, self.trials(), self.finished(continued))
 
     def trials(self) -> list[CaseTrial]:
         """List the trials of the plan."""
         return [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
 
-    def finished(self, continued: CaseFolder | None) -> set[str | None]:
+    def finished(self, continued: CaseFolder[E, R] | None) -> set[str | None]:
         """Return the ids of the trials that are not run again."""
         return continued.records.find_finished() if continued else set()
 
-    def to_continue(self, folder: CaseFolder) -> str:
+    def to_continue(self, folder: CaseFolder[E, R]) -> str:
         """Permission to run code is given anew each time."""
         argv = ["swarm-bench", "run", self.request.benchmark, "--continue", str(folder.path)]
         settings = self.request.settings
@@ -135,7 +132,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
             made, emit, unless=list_run_demands(self.old, self.request) if self.old else ()
         )
 
-    async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
+    async def execute(self, folder: CaseFolder[E, R], emit: Emit) -> bool:
         for _ in range(MOST_ROUNDS):
             store = self.store(folder, emit)
             folder.write_experiment(self.experiment)
@@ -151,7 +148,7 @@ class PairReady(Ready[CaseFolder, SessionResult]):
         emit(WarningRaised(message=_KEEPS_GROWING.format(self.benchmark.name)))
         return False
 
-    def store(self, folder: CaseFolder, emit: Emit) -> CaseStore:
+    def store(self, folder: CaseFolder[E, R], emit: Emit) -> CaseStore:
         """Make what stores the trials of a round."""
         return CaseStore(
             experiment=self.experiment,
@@ -163,12 +160,12 @@ class PairReady(Ready[CaseFolder, SessionResult]):
             secrets=self.properties.secrets,
         )
 
-    async def grow(self, folder: CaseFolder) -> None:
+    async def grow(self, folder: CaseFolder[E, R]) -> None:
         """Add the arms that the benchmark wants next, if there are any."""
         if isinstance(self.benchmark, GrowsArms):
             self.add(check_arm_names(self.benchmark.next_arms(self.records(folder))))
 
-    def records(self, folder: CaseFolder) -> list[CaseRecord]:
+    def records(self, folder: CaseFolder[E, R]) -> list[R]:
         """Read what the trials of the plan came to so far."""
         return select_planned(self.experiment, select_first_records(folder.records.read()))
 
@@ -177,13 +174,13 @@ class PairReady(Ready[CaseFolder, SessionResult]):
         if new := [arm for arm in arms if arm not in self.experiment.arms]:
             self.experiment = add_arms(self.experiment, new, self.properties.secrets)
 
-    def report(self, folder: CaseFolder) -> RenderedDocument:
+    def report(self, folder: CaseFolder[E, R]) -> RenderedDocument:
         return PairSession(folder.path, self.benchmark).report()
 
     def blocks(self) -> Sequence[Block[Case]]:
         return plan_cases(self.experiment)
 
-    def complete(self, result: SessionResult, folder: CaseFolder) -> SessionResult:
+    def complete(self, result: SessionResult, folder: CaseFolder[E, R]) -> SessionResult:
         return replace(result, silent=list_silent_arms(folder, self.blocks()))
 
 

@@ -12,11 +12,10 @@ from swarm_bench.analysis.planning.case_plan import describe_questions
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.own_tasks import render_task_file
-from swarm_bench.app.setup.retrieve import open_folder, open_kit, read_experiment
+from swarm_bench.app.setup.retrieve import SearchFolder, open_folder, open_kit, read_experiment
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
 from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
-from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
@@ -69,7 +68,7 @@ def _reset_foreign_options(resolved: Resolved) -> Resolved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveCall(Call[CaseFolder, SessionResult]):
+class RetrieveCall(Call[SearchFolder, SessionResult]):
     """A call of `retrieve`."""
 
     resolved: Resolved
@@ -86,15 +85,15 @@ class RetrieveCall(Call[CaseFolder, SessionResult]):
     def resume(self) -> Path | None:
         return Path(word) if (word := self.resolved.settings.resume) else None
 
-    def open_folder(self, path: Path) -> CaseFolder:
+    def open_folder(self, path: Path) -> SearchFolder:
         return open_folder(path)
 
-    def check_unchanged(self, continued: CaseFolder) -> None:
+    def check_unchanged(self, continued: SearchFolder) -> None:
         check_unchanged(continued.path, self.resolved.retrieve_session, read_experiment(continued))
 
     @asynccontextmanager
     async def prepare(
-        self, continued: CaseFolder | None, emit: Emit | None
+        self, continued: SearchFolder | None, emit: Emit | None
     ) -> AsyncIterator["RetrieveReady"]:
         finished = frozenset(continued.records.find_finished() if continued else ())
         async with open_kit(self.resolved, finished, emit) as kit:
@@ -102,26 +101,26 @@ class RetrieveCall(Call[CaseFolder, SessionResult]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveReady(Ready[CaseFolder, SessionResult]):
+class RetrieveReady(Ready[SearchFolder, SessionResult]):
     """Questions that can be put."""
 
     resolved: Resolved
     kit: QuestionContext
 
-    def plan(self, continued: CaseFolder | None) -> Plan:
+    def plan(self, continued: SearchFolder | None) -> Plan:
         finished = continued.records.find_finished() if continued else set()
         withheld = [demand.full_sentence for demand in list_unapproved(self.resolved)]
         trials = [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
         return describe_questions(drop_keys(self.kit.experiment), trials, finished, withheld)
 
-    def to_continue(self, folder: CaseFolder) -> str:
+    def to_continue(self, folder: SearchFolder) -> str:
         return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
 
     def remember(self, emit: Emit) -> None:
         continued = self.resolved.settings.resume is not None
         remember_session(self.kit.experiment, self.resolved, emit, continued=continued)
 
-    async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
+    async def execute(self, folder: SearchFolder, emit: Emit) -> bool:
         experiment = drop_keys(self.kit.experiment)
         folder.write_experiment(experiment)
         if experiment.suite == REPOSITORY:
@@ -137,11 +136,11 @@ class RetrieveReady(Ready[CaseFolder, SessionResult]):
         execute = partial(run_cases, partial(run_questions, self.kit))
         return await run_session(store, self.blocks(), execute)
 
-    def report(self, folder: CaseFolder) -> RenderedDocument:
+    def report(self, folder: SearchFolder) -> RenderedDocument:
         return RetrieveSession(folder.path).report()
 
     def blocks(self) -> Sequence[Block[Case]]:
         return plan_cases(self.kit.experiment)
 
-    def complete(self, result: SessionResult, folder: CaseFolder) -> SessionResult:
+    def complete(self, result: SessionResult, folder: SearchFolder) -> SessionResult:
         return result

@@ -11,18 +11,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
+from swarm_bench.app.setup.case_properties import CaseProperties, P, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.run_options import RUNS, RunSettings
 from swarm_bench.core.errors import ConfigError, UsageError, choice
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.registry import own_version
+from swarm_bench.core.registry import names_code, own_version
 from swarm_bench.core.session.base import Source
-from swarm_bench.core.session.cases import Case, CaseExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment, E
 from swarm_bench.core.session.designs import MARGIN
-from swarm_bench.core.session.models import Arm, ModelExperiment
+from swarm_bench.core.session.models import Arm
 from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
 from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
@@ -50,30 +50,35 @@ class CaseRequest:
         return self.sources.get(name) == "command line"
 
 
+def resolve_case_properties(
+    benchmark: CaseBenchmark, kind: type[P], request: CaseRequest, old: CaseExperiment | None
+) -> CaseProperties[P]:
+    """Resolve the properties of the call, which are of that kind, as they are not stored; `old` is
+    the experiment of a session that is continued. Raises `UsageError`."""
+    if old is not None:
+        check_benchmark(old, benchmark.name, benchmark.version)
+    stored = old.properties if old else None
+    return resolve_properties(benchmark.name, kind, request.properties, stored, request.config)
+
+
 def build_case_experiment(
     benchmark: CaseBenchmark,
+    properties: CaseProperties[Any],
     request: CaseRequest,
     old: CaseExperiment | None,
     default_runs: int = RUNS,
-) -> tuple[CaseExperiment, CaseProperties]:
-    """Make the experiment of the call, and its properties as they are not stored; `old` is that of
-    a session that is continued, which can grow. Raises `UsageError`."""
-    if old is not None:
-        check_benchmark(old, benchmark.name, benchmark.version)
-    properties = resolve_properties(
-        benchmark, request.properties, old.properties if old else None, request.config
-    )
+) -> CaseExperiment:
+    """Make the experiment of the call; `old` is that of a session that is continued, which can
+    grow. Raises `UsageError`."""
     experiment = (
         _extend_experiment(old, properties, request)
         if old
         else _start_experiment(benchmark, properties, request, default_runs)
     )
-    return _check_experiment(experiment, properties.secrets), properties
+    return _check_experiment(experiment, properties.secrets)
 
 
-def add_arms(
-    experiment: CaseExperiment, arms: Sequence[str], secrets: Collection[str]
-) -> CaseExperiment:
+def add_arms(experiment: E, arms: Sequence[str], secrets: Collection[str]) -> E:
     """Add arms, which come after the others in every run. Raises `UsageError`."""
     arms = (*experiment.arms, *dict.fromkeys(arms))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
@@ -88,7 +93,7 @@ def check_arm_names(arms: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _check_experiment(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperiment:
+def _check_experiment(experiment: E, secrets: Collection[str]) -> E:
     names = [experiment.arms, [(case.id, case.title) for case in experiment.cases]]
     if clean_value(names, secrets) != names:
         raise UsageError(
@@ -104,7 +109,7 @@ def _check_experiment(experiment: CaseExperiment, secrets: Collection[str]) -> C
 
 def _start_experiment(
     benchmark: CaseBenchmark,
-    properties: CaseProperties,
+    properties: CaseProperties[Any],
     request: CaseRequest,
     default_runs: int,
 ) -> CaseExperiment:
@@ -171,7 +176,7 @@ def _list_arms_and_cases(
 
 
 def _extend_experiment(
-    old: CaseExperiment, properties: CaseProperties, request: CaseRequest
+    old: CaseExperiment, properties: CaseProperties[Any], request: CaseRequest
 ) -> CaseExperiment:
     if properties.safe != old.properties:
         raise UsageError("A session keeps its properties; omit --property, or start a new session")
@@ -188,7 +193,7 @@ def _extend_experiment(
 
 
 def _find_class(request: CaseRequest) -> str | None:
-    return request.benchmark if ":" in request.benchmark else None
+    return request.benchmark if names_code(request.benchmark) else None
 
 
 def check_files(request: CaseRequest) -> None:
@@ -219,14 +224,13 @@ def check_properties(
     benchmark: RowBenchmark,
     properties: Mapping[str, Any],
     new_arms: Iterable[Arm],
-    experiment: CaseExperiment,
+    old_arms: Collection[str],
 ) -> None:
-    """Refuse values that make no sense in an arm that varies them, or in any arm of a new session.
-    Raises `UsageError`."""
+    """Refuse values that make no sense in an arm that varies them, or in any arm of a new session,
+    which has no old ones. Raises `UsageError`."""
     setup = benchmark.setup
     assert setup is not None
     varied = {name for arm in new_arms for name in arm.properties}
-    old_arms = experiment.arms if isinstance(experiment, ModelExperiment) else ()
     common: Mapping[str, str] | None = None
     for arm in setup.arms:
         arm_benchmark = benchmark.configure(properties, arm)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -20,17 +20,19 @@ from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import select_keys
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.validation import first_clause
-from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
+from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.retrieval.modes.secret_parts import find_secret_parts
 from swarm_bench.retrieval.modes.secrets import collect_secrets
 from swarm_bench.runtime.sink import clean_value
 
+P = TypeVar("P", bound=BaseModel)
+
 
 @dataclass(frozen=True, kw_only=True)
-class CaseProperties:
+class CaseProperties(Generic[P]):
     """The properties of one session, resolved."""
 
-    model: BaseModel = field(repr=False)
+    model: P = field(repr=False)
     plain: dict[str, Any] = field(repr=False)
     """Values as a job has them, with their keys."""
     safe: dict[str, Any]
@@ -42,14 +44,15 @@ class CaseProperties:
 
 
 def resolve_properties(
-    benchmark: CaseBenchmark,
+    benchmark: str,
+    kind: type[P],
     assignments: Sequence[str],
     old: Mapping[str, Any] | None,
     config: Path | None = None,
-) -> CaseProperties:
-    """Resolve what was typed as `NAME=VALUE`; `old` are the stored properties of a session that is
-    continued, which keeps them, otherwise `None`; `config` is the settings file that was named.
-    Raises `UsageError`."""
+) -> CaseProperties[P]:
+    """Resolve what was typed as `NAME=VALUE` for the benchmark of that name, whose properties are
+    of that kind; `old` are the stored properties of a session that is continued, which keeps them,
+    otherwise `None`; `config` is the settings file that was named. Raises `UsageError`."""
     typed_values = _parse_assignments(assignments)
     previous = old or {}
     names = [name for name in previous if previous[name] == NOT_STORED and name not in typed_values]
@@ -58,9 +61,9 @@ def resolve_properties(
             f"The session does not store {', '.join(names)}, which may be secret; give them again: "
             f"--property {names[0]}=VALUE ..."
         )
-    other_layers: Layers = {"session": old} if old is not None else _read_layers(benchmark, config)
-    values, sources = merge({"command line": typed_values, **other_layers})
-    model = _validate(benchmark, values, sources)
+    layers: Layers = {"session": old} if old is not None else _read_layers(benchmark, kind, config)
+    values, sources = merge({"command line": typed_values, **layers})
+    model = _validate(benchmark, kind, values, sources)
     marked = select_keys(model)
     plain = {**model.model_dump(mode="json"), **marked}
     dotenv = read_dotenv()
@@ -81,13 +84,13 @@ def resolve_properties(
     return CaseProperties(model=model, plain=plain, safe=safe, sources=sources, secrets=private)
 
 
-def _read_layers(benchmark: CaseBenchmark, config: Path | None) -> Layers:
+def _read_layers(benchmark: str, kind: type[BaseModel], config: Path | None) -> Layers:
     """Return what the environment and files set by the names of the properties: variables have no
     small letters, and tables hyphens."""
-    names = {name.replace("_", "").lower(): name for name in benchmark.properties.model_fields}
+    names = {name.replace("_", "").lower(): name for name in kind.model_fields}
     return {
         source: {names.get(key.replace("_", "").lower(), key): layer[key] for key in layer}
-        for source, layer in property_layers(benchmark.name, config).items()
+        for source, layer in property_layers(benchmark, config).items()
     }
 
 
@@ -119,41 +122,41 @@ def read_value(value: str, option: str) -> str:
 
 
 def _validate(
-    benchmark: CaseBenchmark, values: Mapping[str, Any], sources: Mapping[str, Source]
-) -> BaseModel:
+    benchmark: str, kind: type[P], values: Mapping[str, Any], sources: Mapping[str, Source]
+) -> P:
     """Raise `UsageError` for a name or value that cannot be."""
-    unknown = sorted(set(values) - set(benchmark.properties.model_fields))
+    unknown = sorted(set(values) - set(kind.model_fields))
     if unknown:
-        names = ", ".join(benchmark.properties.model_fields) or "none"
-        close = get_close_matches(unknown[0], benchmark.properties.model_fields, n=1)
+        names = ", ".join(kind.model_fields) or "none"
+        close = get_close_matches(unknown[0], kind.model_fields, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has: {names}"
         source = sources.get(unknown[0])
         if source in ("environment", ".env"):
             hint += "; variables are of all benchmarks: set that of one in the settings file"
         origin = _describe_origin(source)
-        raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}{origin}; {hint}")
-    with wrap_benchmark_errors(benchmark.name, "cannot check its properties"):
+        raise UsageError(f"{benchmark} has no property {unknown[0]!r}{origin}; {hint}")
+    with wrap_benchmark_errors(benchmark, "cannot check its properties"):
         try:
-            return parse_properties(benchmark.properties, values)
+            return parse_properties(kind, values)
         except ValidationError as error:
             first = error.errors()[0]
             origin = _describe_origin(sources.get(str(first["loc"][0])) if first["loc"] else None)
             as_json = first["type"] in ("list_type", "dict_type")
             clause = first_clause(error) + ("; write it as JSON" if as_json else "")
-            raise UsageError(f"A property of {benchmark.name}: {clause}{origin}") from error
+            raise UsageError(f"A property of {benchmark}: {clause}{origin}") from error
 
 
 def _describe_origin(source: Source | None) -> str:
     return f" (from {source})" if source not in (None, "command line") else ""
 
 
-def parse_properties(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
+def parse_properties(kind: type[P], values: Mapping[str, Any]) -> P:
     """Parse as JSON what cannot be read from a word, such as a list. Raises `ValidationError`."""
     try:
-        return model.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         refused = {name for problem in error.errors() for name in problem["loc"][:1]}
-        return model.model_validate(
+        return kind.model_validate(
             {
                 name: _parse_json(value) if name in refused else value
                 for name, value in values.items()

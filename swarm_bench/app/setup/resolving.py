@@ -19,9 +19,9 @@ from swarm_bench.benchmarks.swarm.run_plan import check_options
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.parsing import REPLAY
-from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
+from swarm_bench.engine.continuing import check_command
 from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.runtime.files import read_state
 
@@ -40,11 +40,12 @@ def resolve(
     members = find_sessions(folder.path)
     sessions = tuple(map(read_session, members.values() or [folder]))
     first = sessions[0].experiment
-    if first.design != design:
-        raise UsageError(
-            f"{folder.path} is a session of another command; continue it with: "
-            f"{format_continue_command(first.design, folder.path)}"
-        )
+    check_command(
+        first.design,
+        design,
+        f"{folder.path} is a session of another command; continue it with: "
+        f"{format_continue_command(first.design, folder.path)}",
+    )
     options = {**typed_options, "resume": str(folder.path)}
     merged = _resolve_options(option_sources, options, design, first.settings)
     check_options(anchor_paths(first.settings), anchor_paths(merged.dump_settings()))

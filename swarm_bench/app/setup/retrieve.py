@@ -279,12 +279,15 @@ def _extend_tasks(old: RetrieveExperiment, new: RetrieveExperiment) -> tuple[Tas
     return (*old.tasks, *(task for task in new.tasks if task.id not in old_tasks))
 
 
-def open_folder(path: Path) -> CaseFolder:
+SearchFolder = CaseFolder[RetrieveExperiment, CaseRecord]
+
+
+def open_folder(path: Path) -> SearchFolder:
     """Open the folder of a session."""
     return CaseFolder(path, RetrieveExperiment, CaseRecord)
 
 
-def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
+def read_experiment(folder: SearchFolder) -> RetrieveExperiment:
     """Read the experiment of a session. Raises `UsageError`."""
     benchmark = experiment_keys(folder.path).get("benchmark")
     if isinstance(benchmark, str) and benchmark != RETRIEVE.name:
@@ -292,6 +295,4 @@ def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
             f"{folder.path} is a session of the benchmark {benchmark!r}; "
             "continue it with the command that began it"
         )
-    experiment = folder.read_experiment()
-    assert isinstance(experiment, RetrieveExperiment)
-    return experiment
+    return folder.read_experiment()

@@ -2,18 +2,20 @@
 
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarm_bench.analysis.cases.model_summary import ComparedModels
-from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.app.benchmarks import check_runnable, find_model_benchmark
 from swarm_bench.app.models.files import write_results
-from swarm_bench.app.stored.pairs import PairSession, read_session
+from swarm_bench.app.stored.pairs import PairSession, find_loaded_name, read_session
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import ModelFolder, open_model_folder
+from swarm_bench.benchmarks.cases.folder import ModelFolder
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.runtime.files import hold_lock
+from swarm_bench.reports.markdown import write_document
+from swarm_bench.runtime.files import hold_lock, write_whole
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging import Answers
@@ -22,14 +24,25 @@ if TYPE_CHECKING:
 class ModelSession(PairSession):
     """A session of models."""
 
+    def __init__(self, path: Path, benchmark: RowBenchmark | None = None) -> None:
+        super().__init__(path)
+        self._model_benchmark = benchmark
+
     @cached_property
     def folder(self) -> ModelFolder:
-        return open_model_folder(self.path)
+        return ModelFolder(self.path)
 
     @property
     def benchmark(self) -> RowBenchmark:
-        benchmark = super().benchmark
-        assert isinstance(benchmark, RowBenchmark)
+        if self._model_benchmark is not None:
+            return self._model_benchmark
+        name = find_loaded_name(self.path, self.folder.read_experiment())
+        benchmark = find_model_benchmark(
+            name,
+            f"{self.path} is a session of models, which the benchmark {name} asks no more; install "
+            "the version that it was run with",
+        )
+        check_runnable(name, benchmark)
         return benchmark
 
     def read(self) -> ComparedModels:
@@ -37,9 +50,12 @@ class ModelSession(PairSession):
         rules = self.benchmark.kind.rules
         return replace(session, folder=str(self.folder.path), rules_now=rules)
 
-    def write_extra_files(self, session: CaseSession) -> None:
-        """Write the figures, the answers and the tests in the forms of other harnesses."""
-        write_results(session, self.benchmark, self.folder)
+    def report(self) -> RenderedDocument:
+        session = self.read()
+        summary = write_document(session.document)
+        write_whole(self.folder.summary, summary.markdown)
+        write_results(session, self.benchmark, self.folder.path)
+        return summary
 
     def rescore(self, request: RescoreRequest) -> RenderedDocument:
         from swarm_bench.app.models.rescoring import rescore_models

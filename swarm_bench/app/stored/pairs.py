@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import ComparedArms
 from swarm_bench.analysis.wording import list_few, quantify
+from swarm_bench.app.benchmarks import find_runnable_benchmark
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.setup.case_experiment import choose_primary
 from swarm_bench.app.stored.past import (
@@ -28,20 +29,17 @@ from swarm_bench.benchmarks.cases.folder import (
     RESCORED,
     RESULTS,
     CaseFolder,
-    open_case_folder,
 )
 from swarm_bench.config.annotations import flag
 from swarm_bench.core.errors import Refused, UsageError
-from swarm_bench.core.metric import Metrics, fault
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.registry import list_plugins
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.roles.metric_reader import guarded_metric
-from swarm_bench.core.session.audit import Key
-from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord, R
 from swarm_bench.core.session.judgements import JUDGE
-from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
-from swarm_bench.engine.benchmark import CaseBenchmark, find_benchmark, wrap_benchmark_errors
+from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.lines import (
     Checked,
     describe_changed_lines,
@@ -50,7 +48,6 @@ from swarm_bench.engine.lines import (
     find_duplicates,
 )
 from swarm_bench.engine.plan import plan_cases, select_planned
-from swarm_bench.engine.scoring import check_scorers
 from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import open_untrusted, read
@@ -77,13 +74,15 @@ class PairSession(StoredSession):
         self._benchmark = benchmark
 
     @cached_property
-    def folder(self) -> CaseFolder:
-        return open_case_folder(self.path)
+    def folder(self) -> CaseFolder[Any, Any]:
+        return CaseFolder(self.path, CaseExperiment, CaseRecord)
 
     @property
     def benchmark(self) -> CaseBenchmark:
         """Return its benchmark. Raises `UsageError` for one that is not installed."""
-        return self._benchmark or find_session_benchmark(self.folder)
+        return self._benchmark or find_runnable_benchmark(
+            find_loaded_name(self.path, self.folder.read_experiment())
+        )
 
     def read(self) -> CaseSession:
         """Read it as the analysis takes it. Raises `UsageError`."""
@@ -91,10 +90,8 @@ class PairSession(StoredSession):
         return replace(session, folder=str(self.folder.path))
 
     def report(self) -> RenderedDocument:
-        session = self.read()
-        summary = write_document(session.document)
+        summary = write_document(self.read().document)
         write_whole(self.folder.summary, summary.markdown)
-        self.write_extra_files(session)
         return summary
 
     def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
@@ -117,9 +114,6 @@ class PairSession(StoredSession):
             if primary is None
             else {**overrides, "primary": choose_primary(metrics, primary)}
         )
-
-    def write_extra_files(self, session: CaseSession) -> None:
-        """Write what a kind has beside its summary."""
 
     def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.export_table import make_case_table
@@ -197,15 +191,14 @@ def _read_references(session: CaseSession) -> dict[str, Any]:
     return dict(zip(ids, answers, strict=True)) if is_complete else {}
 
 
-def find_session_benchmark(folder: CaseFolder) -> CaseBenchmark:
-    """Return the benchmark of a session: one that an installed package has, or the class that this
-    user ran it with. Raises `UsageError`."""
-    path, experiment = folder.path, folder.read_experiment()
+def find_loaded_name(path: Path, experiment: CaseExperiment) -> str:
+    """Return the name by which the benchmark of a session can be loaded: of one that an installed
+    package has, or of the class that this user ran it with. Raises `UsageError`."""
     name, class_name = experiment.benchmark, experiment.benchmark_class
     if class_name is None and name in {plugin.name for plugin in list_plugins("benchmarks")}:
-        return find_runnable_benchmark(name)
+        return name
     if class_name is not None and is_vouched(list_benchmark_demands(experiment)):
-        return find_runnable_benchmark(class_name)
+        return class_name
     word = (
         f"the class {class_name}, which you have not run here"
         if class_name
@@ -227,33 +220,17 @@ def read_figures(result: SessionResult) -> str:
         return file.read().decode()
 
 
-def find_runnable_benchmark(name: str) -> CaseBenchmark:
-    benchmark = find_benchmark(name)
-    if not isinstance(benchmark, CaseBenchmark):
-        raise UsageError(
-            f"{name} is run by commands of its own; see: swarm-bench benchmarks show {name}"
-        )
-    with wrap_benchmark_errors(name, "cannot be run"):
-        if not isinstance(benchmark.groups_at_once, int) or benchmark.groups_at_once < 1:
-            raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
-        if not isinstance(metrics := benchmark.metrics(), Metrics):
-            raise TypeError("metrics() gives no Metrics")
-        for metric in metrics:  # seen before anything is paid for
-            clause = "reads swarms, and it has none" if metric.read_swarm else fault(metric)
-            if clause:
-                raise ValueError(f"the metric {metric.key} {clause}")
-        check_scorers(benchmark.scorers())
-    return benchmark
-
-
-def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> Session:
+def read_session(folder: CaseFolder[Any, Any], metrics: Metrics, kind: type[Session]) -> Session:
     """Read a session as the analysis takes one of its kind."""
     metrics = replace(metrics, all=tuple(map(guarded_metric, metrics)))
     experiment, lines = folder.read_experiment(), folder.records.read()
     rescored, verdicts = folder.read_again(), folder.read_verdicts()
     latest = {line.key: line for _, _, line in rescored if line is not None}
     originals = select_first_records(lines)
-    records = [_apply_latest(record, latest) for record in originals]
+    records = [
+        latest[record.key].apply_to(record) if record.key in latest else record
+        for record in originals
+    ]
     planned = select_planned(experiment, records)
     path = folder.records.path
     return kind(
@@ -278,13 +255,6 @@ def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> S
             or describe_changed_lines(folder.path / RESCORED, rescored)
         ),
     )
-
-
-def _apply_latest(record: CaseRecord, latest: Mapping[Key, ReparsedAnswer]) -> CaseRecord:
-    """Return a record with its newest scores."""
-    if isinstance(record, ModelRecord) and record.key in latest:
-        return latest[record.key].apply_to(record)
-    return record
 
 
 def _describe_score_changes(
@@ -316,7 +286,7 @@ def _describe_score_changes(
         )
 
 
-def select_first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:
+def select_first_records(lines: Sequence[Checked[R]]) -> list[R]:
     """Return the records, and of several of one trial the first."""
     seconds = frozenset(find_duplicates(lines))
     return [record for number, _, record in lines if record and number not in seconds]

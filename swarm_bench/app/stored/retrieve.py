@@ -6,9 +6,8 @@ from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.retrieve.summary import ComparedSearches
-from swarm_bench.app.setup.retrieve import check_quality, open_folder
+from swarm_bench.app.setup.retrieve import SearchFolder, check_quality, open_folder
 from swarm_bench.app.stored.pairs import PairSession, read_session
-from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.benchmark import METRICS
 from swarm_bench.core.metric import Metrics
 
@@ -19,7 +18,7 @@ class RetrieveSession(PairSession):
     settings = ("quality", "quality_margin")
 
     @cached_property
-    def folder(self) -> CaseFolder:
+    def folder(self) -> SearchFolder:
         return open_folder(self.path)
 
     def read(self) -> ComparedSearches:

@@ -27,7 +27,6 @@ from swarm_bench.config.trust import Demand, digest_of
 from swarm_bench.core import registry
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT
-from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.datasets.rows import hash_of, is_file
 from swarm_bench.datasets.rows import is_class as is_own_dataset
 from swarm_bench.engine.benchmark import find_benchmark
@@ -53,15 +52,13 @@ def list_run_demands(
         experiment,
         {_parse_name(assignment) for assignment in request.properties} if request else (),
     )
-    if not isinstance(experiment, ModelExperiment):
-        return demands
+    words = experiment.started_words
     typed_models = request.settings.models if request and request.is_typed("models") else []
-    models = dict.fromkeys(arm.model for arm in experiment.models if arm.model not in typed_models)
+    models = [model for model in words.get("models", ()) if model not in typed_models]
     demands += build_demands(experiment, [("models", part) for part in _describe_models(models)])
     if not (request and request.is_typed("judge")):
-        demands += build_demands(
-            experiment, [("judge", part) for part in _describe_judge(experiment.judge)]
-        )
+        judges = words.get("judge", ())
+        demands += build_demands(experiment, [("judge", part) for part in _describe_models(judges)])
     return (
         demands
         if request and request.is_typed("dataset")
@@ -79,20 +76,17 @@ def list_benchmark_demands(experiment: CaseExperiment) -> list[Demand]:
 
 def list_row_demands(experiment: CaseExperiment) -> list[Demand]:
     """List the class of a stored session's data set, if it is not a registered one."""
-    word = experiment.data.name if isinstance(experiment, ModelExperiment) else None
-    class_name = word if word and is_own_dataset(word) else None
-    return build_demands(
-        experiment, [("dataset", part) for part in _describe_class("data set", class_name)]
-    )
+    classes = filter(is_own_dataset, experiment.started_words.get("dataset", ()))
+    parts = [part for word in classes for part in _describe_class("data set", word)]
+    return build_demands(experiment, [("dataset", part) for part in parts])
 
 
 def list_property_demands(
     experiment: CaseExperiment, retyped: Collection[str] = ()
 ) -> list[Demand]:
     """List the classes that properties of a stored session name, but for those `retyped`."""
-    arms = experiment.models if isinstance(experiment, ModelExperiment) else ()
     parts = [part for part in _find_classes(experiment.properties) if part.word not in retyped]
-    parts += [part for arm in arms for part in _find_classes(arm.properties)]
+    parts += [part for varied in experiment.arm_properties for part in _find_classes(varied)]
     return build_demands(experiment, [("property", part) for part in parts])
 
 

@@ -21,7 +21,7 @@ from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.core.roles.language_model import Around, ModelSource
-from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
+from swarm_bench.core.session.cases import Case, CaseJob, Deliver
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Arm, JudgeFields, ModelRecord
 from swarm_bench.core.session.prices import Price
@@ -177,13 +177,12 @@ class RowBenchmark:
         judge = setup.judge and replace(setup.judge, budget=budget)
         return RowBenchmark(self.kind, replace(setup, judge=judge))
 
-    def reuse_answers(self, records: Iterable[CaseRecord]) -> "RowBenchmark":
+    def reuse_answers(self, records: Iterable[ModelRecord]) -> "RowBenchmark":
         """Return the benchmark that scores the answers of trials that did not run to their own end,
         and does not ask for them again: they were paid for."""
-        model_records = (record for record in records if isinstance(record, ModelRecord))
         answers = {
             record.trial: record
-            for record in model_records
+            for record in records
             if record.answer is not None and not record.conclusive
         }
         return RowBenchmark(self.kind, replace(self._setup, answers=answers))

@@ -17,7 +17,6 @@ from swarm_bench.core.errors import (
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, ModelSource
 from swarm_bench.core.session.cases import LONGEST_ANSWER, CaseRecord, CaseTrial
-from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.budget import Budget, format_dollars
@@ -106,7 +105,7 @@ class ModelBudget(Budget):
         self._settled.set()
 
     def _add_cost(self, record: CaseRecord, *, was_asked: bool) -> None:
-        self.paid += _read_judge_cost(record)
+        self.paid += record.scoring_cost
         if record.cost is not None:
             self.add_trial(record.arm, record.cost)
         elif was_asked:
@@ -167,10 +166,6 @@ def compute_max_cost(ask: Ask, price: Price, answer: str = "") -> float:
     read = sum(_count_bytes(text) + _AROUND_A_TURN for text in ask.texts)
     dearest = max(price.input, price.cache_write, price.cache_read)
     return (read * dearest + output_tokens * price.output) / 1_000_000
-
-
-def _read_judge_cost(record: CaseRecord) -> float:
-    return (record.judge_cost or 0.0) if isinstance(record, ModelRecord) else 0.0
 
 
 def count_least_tokens(*texts: str) -> int:

@@ -1,12 +1,13 @@
 """The folder of a session of pairs of an arm and a case, and what one of models has besides."""
 
 from pathlib import Path
+from typing import Any
 
-from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord, E, R
 from swarm_bench.core.session.judgements import JUDGE, Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.rescored import ReparsedAnswer
-from swarm_bench.engine.folder import Folder, experiment_keys
+from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.lines import Checked, add_checksum, read_checked
 from swarm_bench.runtime.files import append_line
 
@@ -17,12 +18,12 @@ REFERENCES = "references.json"
 GENERATIONS = "generations"
 
 
-class CaseFolder(Folder[CaseExperiment, CaseRecord]):
+class CaseFolder(Folder[E, R]):
     """The folder of a session of such a benchmark."""
 
     mark = "arms"
 
-    def write_experiment(self, experiment: CaseExperiment) -> None:
+    def write_experiment(self, experiment: E) -> None:
         """Store the experiment."""
         self._write(experiment)
 
@@ -34,14 +35,17 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         """Read what judges made of pairs of answers."""
         return []
 
-    def _check(self, experiment: CaseExperiment) -> None:
+    def _check(self, experiment: E) -> None:
         experiment.check()
 
 
-class ModelFolder(CaseFolder):
+class ModelFolder(CaseFolder[ModelExperiment, ModelRecord]):
     """The folder of a session that compares models."""
 
     mark = "models"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, ModelExperiment, ModelRecord)
 
     def append_reread(self, line: ReparsedAnswer) -> None:
         """Store what became of an answer that was scored again. Raises `StoreError`."""
@@ -63,13 +67,8 @@ class ModelFolder(CaseFolder):
         return (PROMPTS, RESULTS, REFERENCES, RESCORED, JUDGE)
 
 
-def open_model_folder(path: Path) -> ModelFolder:
-    """Open the folder of a session that compares models."""
-    return ModelFolder(path, ModelExperiment, ModelRecord)
-
-
-def open_case_folder(path: Path) -> CaseFolder:
+def open_case_folder(path: Path) -> CaseFolder[Any, Any]:
     """Open the folder of a session of pairs of an arm and a case, of the kind that it is."""
-    if ModelFolder.mark in experiment_keys(path):
-        return open_model_folder(path)
+    if ModelFolder.holds(path):
+        return ModelFolder(path)
     return CaseFolder(path, CaseExperiment, CaseRecord)

@@ -23,6 +23,7 @@ from swarm_bench.core.session.judgements import JUDGE, Verdict
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.session.rescored import RescoredAnswer
 from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.engine.continuing import check_command
 from swarm_bench.engine.folder import EXPERIMENT, Folder
 from swarm_bench.engine.lines import (
     Checked,
@@ -268,7 +269,8 @@ def find_newest_session(results: Path, design: Design) -> Path:
             break  # what was not changed since cannot have begun later
         with suppress(UsageError):
             experiment = SessionFolder(file.parent).read_experiment()
-            if experiment.design == design and experiment.created_at.timestamp() > start:
+            check_command(experiment.design, design, f"{path} is a session of another command")
+            if experiment.created_at.timestamp() > start:
                 newest, start = path, experiment.created_at.timestamp()
     if newest is None:
         raise UsageError(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -104,6 +104,16 @@ class CaseExperiment(BaseExperiment):
         return self.benchmark_class or self.benchmark
 
     @property
+    def started_words(self) -> Mapping[str, tuple[str, ...]]:
+        """Words that name what a continued session starts, by the option that had them."""
+        return {}
+
+    @property
+    def arm_properties(self) -> tuple[Mapping[str, Any], ...]:
+        """Properties that differ between the arms."""
+        return ()
+
+    @property
     def chosen_afterwards(self) -> bool:
         """Whether the verdict is on something else than was named."""
         beforehand = self.beforehand
@@ -128,6 +138,9 @@ class CaseExperiment(BaseExperiment):
             raise ValueError("has an order that does not fit its arms and runs")
         if len(ids) * sum(map(self.count_runs, self.arms)) > MAX_TRIALS:
             raise ValueError(f"has more than {MAX_TRIALS:,} trials")
+
+
+E = TypeVar("E", bound=CaseExperiment)
 
 
 def select_keys(properties: BaseModel) -> dict[str, str]:
@@ -228,3 +241,11 @@ class CaseRecord(StoredRecord):
     def is_billed(self) -> bool:
         """Return whether the user may have been charged what it cost."""
         return True
+
+    @property
+    def scoring_cost(self) -> float:
+        """US dollars that scoring took, which is no cost of the arm."""
+        return 0.0
+
+
+R = TypeVar("R", bound=CaseRecord)

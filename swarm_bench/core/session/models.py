@@ -1,6 +1,7 @@
 """Sessions that compare models on the cases of a data set."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Self
 
@@ -114,6 +115,16 @@ class RequestSettings(Stored):
     """Limit of an agent program in a request; `None` where none is asked, and in older sessions."""
     prices: dict[str, Price] | None = None
 
+    def keep_notes(self, earlier: Mapping[str, Program]) -> Self:
+        """Return them with what was noted of a program in an earlier call: it is still true of the
+        trials of that call."""
+        notes = {word: program.note for word, program in earlier.items()}
+        programs = {
+            word: program.model_copy(update={"note": _join_notes(program.note, notes.get(word))})
+            for word, program in self.programs.items()
+        }
+        return self.model_copy(update={"programs": programs})
+
 
 class ModelExperiment(CaseExperiment, RequestSettings):
     """The experiment of such a session."""
@@ -124,16 +135,6 @@ class ModelExperiment(CaseExperiment, RequestSettings):
     greetings: tuple[Greeting, ...] = ()
     """One for each model and call."""
 
-    def replace_settings(self, settings: RequestSettings) -> Self:
-        """Return it with what is asked now. What was noted of a program in an earlier call is still
-        true of the trials of that call."""
-        notes = {word: program.note for word, program in self.programs.items()}
-        programs = {
-            word: program.model_copy(update={"note": _join_notes(program.note, notes.get(word))})
-            for word, program in settings.programs.items()
-        }
-        return self.model_copy(update=vars(settings.model_copy(update={"programs": programs})))
-
     def check(self) -> None:
         """Raise `ValueError` for what no session can be."""
         super().check()
@@ -141,6 +142,18 @@ class ModelExperiment(CaseExperiment, RequestSettings):
             raise ValueError("has arms that are not its models")
         if unknown := {arm.against for arm in self.models} - {None, *self.arms}:
             raise ValueError(f"has no arm {unknown.pop()}, which others are held against")
+
+    @property
+    def started_words(self) -> Mapping[str, tuple[str, ...]]:
+        """Words that name what a continued session starts, by the option that had them."""
+        models = tuple(dict.fromkeys(arm.model for arm in self.models))
+        judge = () if self.judge is None else (self.judge,)
+        return {"models": models, "judge": judge, "dataset": (self.data.name,)}
+
+    @property
+    def arm_properties(self) -> tuple[Mapping[str, Any], ...]:
+        """Properties that differ between the arms."""
+        return tuple(arm.properties for arm in self.models)
 
     def count_runs(self, arm: str) -> int:
         """Return in how many runs an arm is asked."""
@@ -202,6 +215,11 @@ class ModelRecord(CaseRecord, AnswerFields):
         """Return whether the user may have been charged: fixed rules price what a model would
         have."""
         return self.model not in (RULES, REHEARSAL) and self.effective_tokens != 0
+
+    @property
+    def scoring_cost(self) -> float:
+        """US dollars that the judge took."""
+        return self.judge_cost or 0.0
 
     @property
     def scored_by(self) -> int | None:

@@ -3,7 +3,7 @@
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
-from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.session.cases import R
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.stored import Counts, Moment, Stored, StoredScore
@@ -65,7 +65,7 @@ class ReparsedAnswer(Stored):
         """Return the trial and the attempt that the answer is of."""
         return self.trial, self.attempt
 
-    def apply_to(self, record: ModelRecord) -> ModelRecord:
+    def apply_to(self, record: R) -> R:
         """Return the record with these scores."""
         scores = {
             "prediction": self.prediction,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.app import session as life
+from swarm_bench.app.benchmarks import run_call
 from swarm_bench.app.models.arms import build_arms
-from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.role import ModelBenchmark

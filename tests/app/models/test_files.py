@@ -8,7 +8,6 @@ import pytest
 from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.app.models.files import write_results
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import ModelFolder
 from swarm_bench.benchmarks.humaneval import HumanEval
 from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRecord
 from tests.builders.cases import HIGH, LOST, LOW, case_session
@@ -29,8 +28,7 @@ def test_every_measure_has_its_interval_and_the_cases_that_have_it(tmp_path: Pat
         ],
         metrics=whole.metrics,
     )
-    folder = ModelFolder(tmp_path, ModelExperiment, ModelRecord)
-    write_results(session, RowBenchmark(HumanEval), folder)
+    write_results(session, RowBenchmark(HumanEval), tmp_path)
     stored = json.loads((tmp_path / "results.json").read_text())
     assert list(stored) == ["toy", "config", "measures", "caveats"]
     assert stored["toy"]["b"] == dict.fromkeys(["right", "words", "best"])

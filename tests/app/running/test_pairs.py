@@ -10,11 +10,17 @@ import pytest
 from pydantic import field_validator
 
 from swarm_bench.app import session
+from swarm_bench.app.benchmarks import run_call
 from swarm_bench.app.result import EndCounts, SessionResult
 from swarm_bench.app.running import pairs
-from swarm_bench.app.running.pairs import PairReady, resolve, run_call
+from swarm_bench.app.running.pairs import PairReady, resolve
 from swarm_bench.app.session import run
-from swarm_bench.app.setup.case_experiment import CaseRequest, build_case_experiment
+from swarm_bench.app.setup.case_experiment import (
+    CaseRequest,
+    build_case_experiment,
+    resolve_case_properties,
+)
+from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
@@ -36,6 +42,13 @@ from swarm_bench.testing.toy import Properties, Toy
 from tests.builders.golden import Sentences
 
 YES = Case(id="yes", title="say yes")
+
+
+def build(
+    benchmark: Toy, request: CaseRequest, old: CaseExperiment | None = None
+) -> tuple[CaseExperiment, CaseProperties[Any]]:
+    properties = resolve_case_properties(benchmark, benchmark.properties, request, old)
+    return build_case_experiment(benchmark, properties, request, old), properties
 
 
 def asking(resume: Path | None = None, **settings: Any) -> CaseRequest:
@@ -88,14 +101,14 @@ class Leaving(Toy):
 )
 def test_what_cannot_be_planned_is_no_defect_of_ours(benchmark: Toy, why: str) -> None:
     with pytest.raises(ConfigError, match=f"The benchmark 'toy' .*{why}.*; fix it"):
-        build_case_experiment(benchmark, CaseRequest(benchmark="toy"), None)
+        build(benchmark, CaseRequest(benchmark="toy"))
 
 
 def test_properties_that_cannot_be_checked_are_no_defect_of_ours() -> None:
     benchmark, request = Toy(), CaseRequest(benchmark="toy", properties=["seconds=1"])
     benchmark.properties = Unchecked
     with pytest.raises(ConfigError, match="'toy' cannot check its properties: .*SystemExit: 0"):
-        build_case_experiment(benchmark, request, None)
+        build(benchmark, request)
 
 
 def test_a_session_that_is_continued_stays_where_it_is() -> None:
@@ -104,7 +117,7 @@ def test_a_session_that_is_continued_stays_where_it_is() -> None:
 
 
 def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
-    named, _ = build_case_experiment(Toy(), asking(primary="letters", margin=0.2), None)
+    named, _ = build(Toy(), asking(primary="letters", margin=0.2))
     assert (named.primary, named.margin) == ("letters", 0.2)
     assert named.beforehand
     assert named.beforehand.is_whole
@@ -112,15 +125,15 @@ def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
         "letters",
         ("yes", "no", "perhaps"),
     )
-    unnamed, _ = build_case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
+    unnamed, _ = build(Toy(), CaseRequest(benchmark="toy"))
     assert (unnamed.primary, unnamed.margin) == ("words", 0.1)
-    more, _ = build_case_experiment(Toy(), asking(runs=5, margin=0.2), named)
+    more, _ = build(Toy(), asking(runs=5, margin=0.2), named)
     assert (more.primary, more.beforehand) == ("letters", named.beforehand)
     for request, option in ({"primary": "words"}, "--primary"), ({"margin": 0.1}, "--margin"):
         with pytest.raises(UsageError, match=f"{option}: the session has"):
-            build_case_experiment(Toy(), asking(**request), named)
+            build(Toy(), asking(**request), named)
     with pytest.raises(UsageError, match="--primary word: .* did you mean 'words'"):
-        build_case_experiment(Toy(), asking(primary="word"), None)
+        build(Toy(), asking(primary="word"))
 
 
 def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
@@ -128,10 +141,10 @@ def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
         def metrics(self) -> Metrics:
             return Metrics()
 
-    experiment, _ = build_case_experiment(Silent(), CaseRequest(benchmark="toy"), None)
+    experiment, _ = build(Silent(), CaseRequest(benchmark="toy"))
     assert (experiment.primary, experiment.beforehand) == (None, None)
     with pytest.raises(UsageError, match="this benchmark has none"):
-        build_case_experiment(Silent(), asking(primary="words"), None)
+        build(Silent(), asking(primary="words"))
 
 
 EMPTY = RenderedDocument(
@@ -186,7 +199,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
     monkeypatch.setattr(pairs, "MOST_ROUNDS", 3)
     benchmark, events = Endless(), list[Event]()
     request = asking(runs=1)
-    experiment, properties = build_case_experiment(benchmark, request, None)
+    experiment, properties = build(benchmark, request)
     folder = CaseFolder(tmp_path / "out", CaseExperiment, CaseRecord)
     folder.make()
     stranger = CaseRecord(
@@ -194,7 +207,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
         attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED,
     )  # fmt: skip
     folder.records.append(stranger)
-    ready = PairReady(
+    ready = PairReady[CaseExperiment, CaseRecord](
         request=request,
         benchmark=benchmark,
         experiment=experiment,
