@@ -38,12 +38,11 @@ ALLOWED: dict[str, dict[str, str]] = {
     "cli/completing.py": {"rules": "a model to choose"},
     "config/options.py": {
         **dict.fromkeys(("baseline", "canopy", "canopy-service"), "what --modes is by default"),
+        "ab": "what --tasks is by default",
         "scout": "what --agent is by default",
     },
     "core/session/base.py": {"rules": "in records that do not say `fixed_rules`"},
-    "core/session/designs.py": dict.fromkeys(
-        ("baseline", "canopy"), "what --mode and --modes are by default"
-    ),
+    "core/session/designs.py": {"baseline": "what modes are held against"},
     "engine/folder.py": {"ab": _FILE_MODE},
     "importers/canopy_script/folder.py": dict.fromkeys(
         ("baseline", "canopy", "canopy-service"), "the modes of the script"

@@ -3,10 +3,11 @@
 Imported for `--help` and completion, so it must be light.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from swarm_bench.config import parsing
@@ -64,6 +65,8 @@ class Scope(NamedTuple):
     """Whether a session holds itself what is named by it, and does not only name it again."""
     of_models: bool = False
     """Whether `run` has it only where a benchmark asks models."""
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    """Defaults in the commands of designs, by name, that differ from the one of the field."""
 
 
 Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Converter(parsing.parse_seconds)]

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from swarm_bench.config.annotations import Option, Scope, flag, notes
-from swarm_bench.config.options import Settings, names_of
+from swarm_bench.config.options import SCOPES, Settings
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.session.designs import DESIGNS, Design
 
@@ -30,9 +30,8 @@ def command_line(design: Design, command: str | None = None) -> Iterator[Setting
     """Yield the settings that are options of a design's command, or of another one that has its
     defaults, in the order of help."""
     names = names_of(command or design.name)
-    for setting in _list_settings(
-        Settings, design.defaults, in_retrieve=design.name not in DESIGNS
-    ):
+    in_retrieve = design.name not in DESIGNS
+    for setting in _list_settings(Settings, defaults_of(design), in_retrieve=in_retrieve):
         if setting.name == "runs" and "agents" in names:
             default = f"{setting.default}, with --agents {design.runs_of_agents}"
             setting = setting._replace(default=default)
@@ -78,3 +77,22 @@ def _format_default(value: object) -> str | None:
     if isinstance(value, list):
         return " ".join(value) or None
     return None if value is None or isinstance(value, bool) else str(value)
+
+
+def defaults_of(design: Design) -> dict[str, Any]:
+    """Return the defaults of a design that differ from those of the fields."""
+    return {
+        name: scope.defaults[design.name]
+        for name, scope in SCOPES.items()
+        if design.name in scope.defaults
+    }
+
+
+def names_of(command: str) -> list[str]:
+    """Return the names of the options that a command has."""
+    is_design = command in DESIGNS
+    return [
+        name
+        for name, scope in SCOPES.items()
+        if command in scope.also or (is_design and command not in scope.without)
+    ]

@@ -36,7 +36,14 @@ from swarm_bench.config.parsing import (
     anchor_suite,
 )
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, CALIBRATE, DESIGNS, MARGIN, PRIMARY, QUALITY_MARGIN
+from swarm_bench.core.session.designs import (
+    AB,
+    CALIBRATE,
+    MARGIN,
+    PRIMARY,
+    QUALITY_MARGIN,
+    RETRIEVE,
+)
 
 REPOSITORY = "repository"
 """Stands for tasks that are made from the repository."""
@@ -79,6 +86,7 @@ class Settings:
             anchor=anchor_modes,
             trusted=True,
             stored=True,
+            defaults={CALIBRATE.name: ["baseline"], RETRIEVE.name: ["bm25", "grep", "canopy"]},
         ),
     ] = field(default_factory=lambda: ["baseline", "canopy", "canopy-service"])
     agents: Annotated[
@@ -101,7 +109,7 @@ class Settings:
         int,
         Limits(ge=1, le=1000),
         Option("Repetitions of the plan.", metavar="N"),
-        Scope(Group.AMOUNT, also=("retrieve",)),
+        Scope(Group.AMOUNT, also=("retrieve",), defaults={AB.name: 3, CALIBRATE.name: 2}),
     ] = 1
     max_turns: Annotated[
         Count,
@@ -132,6 +140,7 @@ class Settings:
             anchor=anchor_suite,
             trusted=True,
             stored=True,
+            defaults={AB.name: "ab"},
         ),
     ] = REPOSITORY
     all_tasks: Annotated[
@@ -258,7 +267,7 @@ class Settings:
             default="recall by the answer keys, else the success rate",
             retrieve="Metric that modes are compared by, named before the first question.",
         ),
-        Scope(Group.VERDICT, also=("retrieve",), named=True),
+        Scope(Group.VERDICT, also=("retrieve",), named=True, defaults={RETRIEVE.name: "recall_5"}),
     ] = None
     quality_margin: Annotated[
         float,
@@ -296,7 +305,13 @@ class Settings:
             metavar="TIME",
             retrieve="Time that an answer may take: seconds, or 90s, 5m, 1h.",
         ),
-        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True, decides="limits.timeout"),
+        Scope(
+            Group.AMOUNT,
+            also=("retrieve",),
+            of_recording=True,
+            decides="limits.timeout",
+            defaults={RETRIEVE.name: 60.0},
+        ),
     ] = 900
     index_timeout: Annotated[
         Seconds,
@@ -383,13 +398,3 @@ class Settings:
 
 SCOPES = notes(Settings, Scope)
 """By the names of the fields. `continue` cannot name one of Python's; there it is `resume`."""
-
-
-def names_of(command: str) -> list[str]:
-    """Return the names of the options that a command has."""
-    is_design = command in DESIGNS
-    return [
-        name
-        for name, scope in SCOPES.items()
-        if command in scope.also or (is_design and command not in scope.without)
-    ]

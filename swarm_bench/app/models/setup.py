@@ -183,15 +183,19 @@ def complete_experiment(
     judge = complete_judge(setup, context, names)
     setup = replace(setup, model_context=context, names=names, judge=judge)
     benchmark = RowBenchmark(benchmark.kind, setup)
-    if previous:
-        model_facts = model_facts.keep_notes(previous.programs)
-    model_experiment = _build_model_experiment(grown, model_facts)
+    model_experiment = _build_model_experiment(grown, model_facts, previous)
     check_cases(benchmark, model_experiment.models, properties.plain)
     return benchmark, model_experiment
 
 
-def _build_model_experiment(grown: CaseExperiment, model_facts: RequestSettings) -> ModelExperiment:
-    experiment = ModelExperiment(**{**vars(grown), **vars(model_facts)})
+def _build_model_experiment(
+    grown: CaseExperiment, model_facts: RequestSettings, previous: ModelExperiment | None
+) -> ModelExperiment:
+    if previous is None:
+        experiment = ModelExperiment(**vars(grown), **vars(model_facts))
+    else:
+        model_facts = model_facts.keep_notes(previous.programs)
+        experiment = previous.model_copy(update={**vars(grown), **vars(model_facts)})
     try:
         experiment.check()
     except ValueError as error:

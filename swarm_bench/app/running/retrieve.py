@@ -18,8 +18,9 @@ from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
+from swarm_bench.config.command_line import defaults_of, names_of
 from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
-from swarm_bench.config.options import REPOSITORY, SCOPES, names_of
+from swarm_bench.config.options import REPOSITORY, SCOPES
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
@@ -36,10 +37,8 @@ from swarm_bench.runtime.files import write_whole
 
 def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    option_sources = read_sources(config)
-    resolved = _reset_foreign_options(
-        option_sources.resolve(typed_options, defaults=RETRIEVE.defaults)
-    )
+    option_sources, defaults = read_sources(config), defaults_of(RETRIEVE)
+    resolved = _reset_foreign_options(option_sources.resolve(typed_options, defaults=defaults))
     resume = resolved.settings.resume
     if resume is None:
         return resolved
@@ -47,9 +46,7 @@ def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Res
     folder = open_folder(find_continued_folder(resume, newest, output=output))
     experiment = read_experiment(folder)
     options = {**typed_options, "resume": str(folder.path)}
-    taken_over = option_sources.resolve(
-        options, session=experiment.settings, defaults=RETRIEVE.defaults
-    )
+    taken_over = option_sources.resolve(options, session=experiment.settings, defaults=defaults)
     merged = _reset_foreign_options(taken_over)
     sources = {**merged.sources, "resume": resolved.sources["resume"]}
     return replace(merged, sources=sources, retrieve_session=experiment)
@@ -61,7 +58,7 @@ def _reset_foreign_options(resolved: Resolved) -> Resolved:
     foreign_names = [*(SCOPES.keys() - names_of(RETRIEVE.name))]
     if resolved.sources["quality"] not in ("command line", "session"):
         foreign_names.append("quality")
-    unset = Settings(quality=RETRIEVE.defaults["quality"])
+    unset = Settings(quality=defaults_of(RETRIEVE)["quality"])
     settings = replace(resolved.settings, **{name: getattr(unset, name) for name in foreign_names})
     sources: dict[str, Source] = {**resolved.sources, **dict.fromkeys(foreign_names, "default")}
     return replace(resolved, settings=settings, sources=sources)

@@ -16,6 +16,7 @@ from swarm_bench.benchmarks.swarm.folder import (
     find_sessions,
 )
 from swarm_bench.benchmarks.swarm.run_plan import check_options
+from swarm_bench.config.command_line import defaults_of
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.parsing import REPLAY
@@ -61,14 +62,15 @@ def _resolve_options(
     session: Mapping[str, Setting] | None = None,
 ) -> Resolved:
     """Resolve the options; where the number of runs is not set, other options decide it."""
-    resolved = option_sources.resolve(typed_options, session=session, defaults=design.defaults)
+    defaults = defaults_of(design)
+    resolved = option_sources.resolve(typed_options, session=session, defaults=defaults)
     settings = resolved.settings
     until_clear = settings.until_clear and not design.mode_twice
     if resolved.sources["runs"] == "default" and (settings.agents or until_clear):
         # A given number of agents has more runs, as it always had. Until the verdict stands, more
         # tasks say more than more runs.
         runs = 1 if until_clear else design.runs_of_agents
-        defaults = {**design.defaults, "runs": runs}
+        defaults["runs"] = runs
         resolved = option_sources.resolve(typed_options, session=session, defaults=defaults)
     if settings.agent.startswith(REPLAY):
         resolved = replace(

@@ -27,8 +27,9 @@ from swarm_bench.benchmarks.swarm.run_plan import (
     continue_repository,
     merge_settings,
 )
+from swarm_bench.config.command_line import names_of
 from swarm_bench.config.layers import Resolved
-from swarm_bench.config.options import REPOSITORY, names_of
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
 from swarm_bench.core.registry import own_version

@@ -36,11 +36,11 @@ class ModelSession(PairSession):
     def benchmark(self) -> RowBenchmark:
         if self._model_benchmark is not None:
             return self._model_benchmark
-        name = find_loaded_name(self.path, self.folder.read_experiment())
+        name = find_loaded_name(self.folder.path, self.folder.read_experiment())
         benchmark = find_model_benchmark(
             name,
-            f"{self.path} is a session of models, which the benchmark {name} asks no more; install "
-            "the version that it was run with",
+            f"{self.folder.path} is a session of models, which the benchmark {name} asks no more; "
+            "install the version that it was run with",
         )
         check_runnable(name, benchmark)
         return benchmark

@@ -81,7 +81,7 @@ class PairSession(StoredSession):
     def benchmark(self) -> CaseBenchmark:
         """Return its benchmark. Raises `UsageError` for one that is not installed."""
         return self._benchmark or find_runnable_benchmark(
-            find_loaded_name(self.path, self.folder.read_experiment())
+            find_loaded_name(self.folder.path, self.folder.read_experiment())
         )
 
     def read(self) -> CaseSession:

@@ -52,12 +52,12 @@ def list_run_demands(
         experiment,
         {_parse_name(assignment) for assignment in request.properties} if request else (),
     )
-    words = experiment.started_words
+    started_words = experiment.started_words
     typed_models = request.settings.models if request and request.is_typed("models") else []
-    models = [model for model in words.get("models", ()) if model not in typed_models]
+    models = [model for model in started_words.get("models", ()) if model not in typed_models]
     demands += build_demands(experiment, [("models", part) for part in _describe_models(models)])
     if not (request and request.is_typed("judge")):
-        judges = words.get("judge", ())
+        judges = started_words.get("judge", ())
         demands += build_demands(experiment, [("judge", part) for part in _describe_models(judges)])
     return (
         demands

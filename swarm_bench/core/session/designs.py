@@ -4,8 +4,8 @@ Imported for `--help` and completion, so it must be light.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 BENCHMARK = "swarm"
 """Name of the benchmark."""
@@ -23,8 +23,6 @@ class Design:
     """Title of its summary."""
     document: Literal["comparison", "noise"]
     """Kind of summary that the design has."""
-    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Options whose default differs from the one in `config/options.py`."""
     beside: tuple[str, ...] = ()
     """Modes that those which are named as arguments are held against, where no others are."""
     runs_of_agents: int = 3
@@ -50,7 +48,6 @@ AB = Design(
     stem="ab",
     title="A/B Benchmark",
     document="comparison",
-    defaults={"tasks": "ab", "runs": 3},
     beside=("baseline",),
     agent_at_a_time=True,
 )
@@ -59,7 +56,6 @@ CALIBRATE = Design(
     stem="calibrate",
     title="Calibration",
     document="noise",
-    defaults={"modes": ["baseline"], "runs": 2},
     runs_of_agents=5,
     mode_twice=True,
 )
@@ -74,12 +70,6 @@ RETRIEVE = Design(
     stem="retrieve",
     title="Retrieval",
     document="comparison",
-    defaults={
-        "modes": ["bm25", "grep", "canopy"],
-        "runs": 1,
-        "timeout": 60.0,
-        "quality": "recall_5",
-    },
     beside=("bm25", "grep"),
 )
 """No design of the swarm: the benchmark of this name has some of the options of `compare`."""

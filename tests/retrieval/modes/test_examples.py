@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.config.command_line import defaults_of
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import read_locations
@@ -112,4 +113,4 @@ def test_what_searches_lines_is_asked_for_those_of_code() -> None:
 def test_probe_gives_up_no_sooner_than_retrieve_does() -> None:
     """It ends a search after 30 s by itself, which a busy machine reaches."""
     args = content_of("probe")["mcpServers"]["probe"]["args"]
-    assert int(args[args.index("--timeout") + 1]) >= RETRIEVE.defaults["timeout"]
+    assert int(args[args.index("--timeout") + 1]) >= defaults_of(RETRIEVE)["timeout"]
