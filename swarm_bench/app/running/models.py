@@ -70,11 +70,18 @@ class ModelCall(RunCall[ModelExperiment, ModelRecord]):
         request, limit = self.request, self.request.settings.max_cost
         old = continued.read_experiment() if continued else None
         properties = resolve_case_properties(self.benchmark, self.benchmark.kind, request, old)
-        made, rows = add_setup(self.benchmark, properties, request, old)
-        begun = build_case_experiment(made, properties, request, old, RUNS_OF_MODELS)
-        with wrap_benchmark_errors(made.name, "cannot be planned"):
+        configured, rows = add_setup(self.benchmark, properties, request, old)
+        case_experiment = build_case_experiment(
+            configured, properties, request, old, RUNS_OF_MODELS
+        )
+        with wrap_benchmark_errors(configured.name, "cannot be planned"):
             benchmark, experiment = complete_experiment(
-                made, begun, properties, rows, previous=old, will_run=emit is not None
+                configured,
+                case_experiment,
+                properties,
+                rows,
+                previous=old,
+                will_run=emit is not None,
             )
         if emit is not None:
             require_descriptors(experiment.requests_at_once)

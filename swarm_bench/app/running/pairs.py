@@ -127,9 +127,9 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         return shlex.join(argv)
 
     def remember(self, emit: Emit) -> None:
-        made = [*list_run_demands(self.experiment), *list_benchmark_demands(self.experiment)]
+        demands = [*list_run_demands(self.experiment), *list_benchmark_demands(self.experiment)]
         remember_demands(
-            made, emit, unless=list_run_demands(self.old, self.request) if self.old else ()
+            demands, emit, unless=list_run_demands(self.old, self.request) if self.old else ()
         )
 
     async def execute(self, folder: CaseFolder[E, R], emit: Emit) -> bool:

@@ -106,9 +106,9 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
 
     def plan(self, continued: SearchFolder | None) -> Plan:
         finished = continued.records.find_finished() if continued else set()
-        withheld = [demand.full_sentence for demand in list_unapproved(self.resolved)]
+        unapproved = [demand.full_sentence for demand in list_unapproved(self.resolved)]
         trials = [trial for group in iterate_groups(self.blocks()) for trial in group.trials]
-        return describe_questions(drop_keys(self.kit.experiment), trials, finished, withheld)
+        return describe_questions(drop_keys(self.kit.experiment), trials, finished, unapproved)
 
     def to_continue(self, folder: SearchFolder) -> str:
         return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"

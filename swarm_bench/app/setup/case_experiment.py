@@ -57,8 +57,10 @@ def resolve_case_properties(
     the experiment of a session that is continued. Raises `UsageError`."""
     if old is not None:
         check_benchmark(old, benchmark.name, benchmark.version)
-    stored = old.properties if old else None
-    return resolve_properties(benchmark.name, kind, request.properties, stored, request.config)
+    old_properties = old.properties if old else None
+    return resolve_properties(
+        benchmark.name, kind, request.properties, old_properties, request.config
+    )
 
 
 def build_case_experiment(
