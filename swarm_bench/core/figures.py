@@ -41,15 +41,6 @@ def total(figures: Iterable[Number | None]) -> Number | None:
     return sum(summands[1:], summands[0]) if summands else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """A key of a stored file, for the page that documents it."""
-
-    key: str
-    unit: str
-    definition: str
-
-
 @contextmanager
 def allow_any_length() -> Iterator[None]:
     """Read and write whole numbers of any length in the block, as rows of a data set have them.

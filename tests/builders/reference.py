@@ -1,12 +1,21 @@
 """Tables for the page that documents the figures."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from swarm_bench.core.figures import Key
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Abilities
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key of a stored file, for the page that documents it."""
+
+    key: str
+    unit: str
+    definition: str
 
 
 def key_table(keys: Iterable[Key]) -> str:

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.metrics.dictionary import (
+from swarm_bench.benchmarks.swarm.metrics.tool_use import OVERHEAD, TOOLS
+from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
+from swarm_bench.core.status import CONSEQUENCES
+from swarm_bench.core.treatment.overhead import Overhead
+from tests.builders.dictionary import (
     EVIDENCE_KEYS,
     FEEDBACK_KEYS,
     OVERHEAD_KEYS,
@@ -19,10 +23,6 @@ from swarm_bench.benchmarks.swarm.metrics.dictionary import (
     SWARM_KEYS,
     TRIAL_KEYS,
 )
-from swarm_bench.benchmarks.swarm.metrics.tool_use import OVERHEAD, TOOLS
-from swarm_bench.core.session.records import Evidence, SwarmRecord, TrialRecord
-from swarm_bench.core.status import CONSEQUENCES
-from swarm_bench.core.treatment.overhead import Overhead
 from tests.builders.reference import cause_table, key_table, metric_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from swarm_bench.analysis.comparison.headline_metrics import RATIOS as COMPARED
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.figures import Key, Meaning
+from swarm_bench.core.figures import Meaning
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.stored import Stored
 from swarm_bench.core.treatment.evidence import Evidence
 from swarm_bench.core.treatment.overhead import Overhead
+from tests.builders.reference import Key
 
 _TRIAL = (
     ("mode", "name", "The retrieval set-up that the agent had."),
