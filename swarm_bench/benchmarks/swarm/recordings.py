@@ -6,24 +6,23 @@ only the original could have."""
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.run_plan import Swarm
-from swarm_bench.benchmarks.swarm.running.agent_process import (
-    AgentProcess,
-    make_agent_process,
-    read_agent,
-    run_agent,
-)
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
+from swarm_bench.benchmarks.swarm.running.agent_process import read_outcome
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.trial import Deliver, Execution, SwarmJob, SwarmResult
-from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError, described
-from swarm_bench.core.events import TrialStarted
+from swarm_bench.benchmarks.swarm.running.trial import (
+    Deliver,
+    Execution,
+    SwarmJob,
+    SwarmResult,
+    TrialRun,
+)
+from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode
 from swarm_bench.core.session.recording import (
@@ -218,10 +217,8 @@ async def replay_swarm(
     try:
         async with anyio.create_task_group() as agents:
             for trial in swarm.trials:
-                replay = _TrialReplay(
-                    kit, recorded_session, swarm_context, make_agent_process(kit, trial)
-                )
-                agents.start_soon(_play, replay, limiter, deliver)
+                replay = _TrialReplay(kit, swarm_context, trial, recorded_session)
+                agents.start_soon(replay.play, limiter, deliver)
     finally:
         with anyio.CancelScope(shield=True):
             for record in _find_swarms(recorded_session, swarm):
@@ -230,140 +227,102 @@ async def replay_swarm(
         remove(folder)
 
 
-@dataclass
-class _TrialReplay:
-    kit: Kit
-    recorded_session: CheckedRecording
-    swarm_context: SwarmContext
-    agent: AgentProcess
-    outside: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
+async def _find_no_loss() -> None:
+    """Find nothing: there is nothing around the agent that could be lost."""
 
-    @property
-    def original(self) -> RecordedTrial | None:
+
+class _TrialReplay(TrialRun):
+    """A trial whose process prints what was recorded. What printing took says nothing."""
+
+    def __init__(
+        self, kit: Kit, swarm_context: SwarmContext, trial: SwarmTrial, session: CheckedRecording
+    ) -> None:
+        super().__init__(kit, swarm_context, trial, _find_no_loss)
+        self._session = session
+        self._original = session.trials.get(trial.id)
         """The recorded trial; `None` when the recording has nothing of it."""
-        return self.recorded_session.trials.get(self.agent.trial.id)
+        self._cut = False
 
+    async def play(self, limiter: anyio.CapacityLimiter, deliver: Deliver) -> None:
+        """Play it when it is its turn."""
+        async with limiter:
+            await self.run(deliver)
 
-async def _play(replay: _TrialReplay, limiter: anyio.CapacityLimiter, deliver: Deliver) -> None:
-    async with limiter:
-        trial = replay.agent.trial
-        replay.agent.started_at = datetime.now(UTC)
-        replay.kit.emit(
-            TrialStarted(run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title)
+    async def run_agent(self) -> tuple[Outcome, int | None]:
+        original = self._original
+        if original is None:
+            trial, session = self.trial, self._session.recording.experiment.session
+            missing = (
+                f"the recording of session {session} has nothing of agent {trial.number} in run "
+                f"{trial.run}, {trial.arm}"
+            )
+            return Outcome(cause=Cause.NOT_STARTED, detail=missing), None
+        if not original.ran:
+            return Outcome(cause=original.cause, detail=original.detail), original.exit_code
+        await self.run_program(PLAY_SECONDS)
+        self._check_complete(original)
+        self._restore_home_files(original)
+        outcome = await anyio.to_thread.run_sync(
+            self._read_output, original, limiter=self.kit.reader_limiter
         )
-        try:
-            outcome, exit_code = await _find_outcome(replay)
-            with anyio.CancelScope(shield=True):
-                await deliver(_make_execution(replay, outcome, exit_code))
-        except anyio.get_cancelled_exc_class():
-            cut = Outcome(cause=Cause.INTERRUPTED, detail="the session was interrupted")
-            with anyio.CancelScope(shield=True):
-                await deliver(_make_execution(replay, cut, None, cut=True))
-            raise
-        finally:
-            replay.agent.home.remove()
+        if original.has_external_cause:
+            cause, detail = original.cause, original.detail
+            return replace(outcome, cause=cause, detail=detail), original.exit_code
+        return outcome, None if original.stopped == "answered" else original.returncode
 
+    def _read_output(self, original: RecordedTrial) -> Outcome:
+        exit = self.make_exit(original.returncode, original.stopped)
+        outcome = read_outcome(self.kit.agent, replace(exit, started=original.started_at))
+        # Of the process tree there is nothing now: what was seen then counts.
+        findings = original.outside or self.swarm_context.reach.find_uses(outcome, ())
+        self.answers = original.answers
+        self.outside = tuple(clean_text(finding, self.kit.secrets) for finding in findings)
+        return outcome
 
-async def _find_outcome(replay: _TrialReplay) -> tuple[Outcome, int | None]:
-    """Return what the process that prints left, and its exit code."""
-    try:
-        return await _run_recorded(replay)
-    except ProcessLost as error:
-        replay.agent.seconds = None
-        return Outcome(cause=Cause.NOT_STARTED, detail=str(error)), None
-    except HarnessError:
-        raise
-    except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
-        return Outcome(cause=Cause.ADAPTER_FAILED, detail=described(error)), None
+    def _check_complete(self, original: RecordedTrial) -> None:
+        """Raise `ProcessLost` when the process did not print all that was recorded."""
+        printed = (self.stdout.stat().st_size, self.stderr.stat().st_size)
+        if printed != (original.stdout_bytes, original.stderr_bytes):
+            raise ProcessLost("what was recorded could not be printed again; try the replay again")
 
+    def _restore_home_files(self, original: RecordedTrial) -> None:
+        """Raise `ProcessLost` for names that no files can have: other trials can be played."""
+        for number, inner in enumerate(original.home_files, start=1):
+            source = self._session.stream(original.trial, f"left-{number}")
+            try:
+                write_whole(self.home.path / inner, read(source))
+            except (StoreError, OSError) as error:
+                raise ProcessLost(
+                    f"what the recorded agent left could not be put back: {error}"
+                ) from error
 
-async def _run_recorded(replay: _TrialReplay) -> tuple[Outcome, int | None]:
-    original = replay.original
-    if original is None:
-        trial, session = replay.agent.trial, replay.recorded_session.recording.experiment.session
-        missing = (
-            f"the recording of session {session} has nothing of agent {trial.number} in run "
-            f"{trial.run}, {trial.arm}"
+    async def read_cut(self, loss: str | None) -> Outcome:
+        self._cut = True
+        return Outcome(cause=Cause.INTERRUPTED, detail="the session was interrupted")
+
+    def make_execution(self, outcome: Outcome, exit_code: int | None) -> Execution:
+        """Make the execution. What was measured then is measured now, if it was played to its
+        end."""
+        execution, original = super().make_execution(outcome, exit_code), self._original
+        execution = replace(
+            execution,
+            measured=replace(execution.measured, wall_seconds=None),
+            replayed=self._session.recording.experiment.session,
+            process=None,
+            leaves={},
         )
-        return Outcome(cause=Cause.NOT_STARTED, detail=missing), None
-    if not original.ran:
-        return Outcome(cause=original.cause, detail=original.detail), original.exit_code
-    await run_agent(replay.kit, replay.swarm_context, replay.agent, PLAY_SECONDS)
-    _check_complete(replay, original)
-    _restore_home_files(replay, original)
-    outcome = await anyio.to_thread.run_sync(
-        _read_output, replay, original, limiter=replay.kit.reader_limiter
-    )
-    if original.has_external_cause:
-        return replace(outcome, cause=original.cause, detail=original.detail), original.exit_code
-    return outcome, None if original.stopped == "answered" else original.returncode
-
-
-def _read_output(replay: _TrialReplay, original: RecordedTrial) -> Outcome:
-    agent = replace(replay.agent, started_at=original.started_at)
-    outcome = read_agent(replay.kit, agent, original.returncode, original.stopped)
-    # Of the process tree there is nothing now: what was seen then counts.
-    findings = original.outside or replay.swarm_context.reach.find_uses(outcome, ())
-    replay.answers = original.answers
-    replay.outside = tuple(clean_text(finding, replay.kit.secrets) for finding in findings)
-    return outcome
-
-
-def _check_complete(replay: _TrialReplay, original: RecordedTrial) -> None:
-    """Raise `ProcessLost` when the process did not print all that was recorded."""
-    printed = (replay.agent.stdout.stat().st_size, replay.agent.stderr.stat().st_size)
-    if printed != (original.stdout_bytes, original.stderr_bytes):
-        raise ProcessLost("what was recorded could not be printed again; try the replay again")
-
-
-def _restore_home_files(replay: _TrialReplay, original: RecordedTrial) -> None:
-    """Raise `ProcessLost` for names that no files can have: other trials can be played."""
-    for number, inner in enumerate(original.home_files, start=1):
-        source = replay.recorded_session.stream(original.trial, f"left-{number}")
-        try:
-            write_whole(replay.agent.home.path / inner, read(source))
-        except (StoreError, OSError) as error:
-            raise ProcessLost(
-                f"what the recorded agent left could not be put back: {error}"
-            ) from error
-
-
-def _make_execution(
-    replay: _TrialReplay, outcome: Outcome, exit_code: int | None, *, cut: bool = False
-) -> Execution:
-    """Make the execution. What was measured then is measured now, if it was played to its end."""
-    kit, agent, original = replay.kit, replay.agent, replay.original
-    detail = outcome.detail and clean_text(outcome.detail, kit.secrets)
-    measurements = _measure(replay, exit_code)
-    if original is not None and not cut and (not original.ran or agent.seconds is not None):
-        measurements = _restore_measurements(measurements, original)
-    return Execution(
-        trial=agent.trial,
-        outcome=replace(outcome, detail=detail),
-        measured=measurements,
-        prompt=agent.prompt,
-        workspace=original.workspace if original else str(replay.swarm_context.site.workspace),
-        program_version=original.program_version if original else kit.experiment.agent.version,
-        rehearsed=_read_rehearsal(original) if original else Rehearsed(),
-        outside=replay.outside,
-        answers=replay.answers,
-        replayed=replay.recorded_session.recording.experiment.session,
-    )
-
-
-def _measure(replay: _TrialReplay, exit_code: int | None) -> Measurements:
-    agent = replay.agent
-    return Measurements(
-        started_at=agent.started_at,
-        ended_at=agent.ended_at or datetime.now(UTC),
-        wall_seconds=None,  # what printing took says nothing
-        exit_code=exit_code,
-        peak_memory_bytes=None,
-        cpu_seconds=None,
-        attempt=replay.swarm_context.attempts.get(agent.trial.id, 0) + 1,
-        turns_counted=agent.launch.turn_limit is not None if agent.launch else None,
-    )
+        if original is None:
+            return execution
+        execution = replace(
+            execution,
+            workspace=original.workspace,
+            program_version=original.program_version,
+            rehearsed=_read_rehearsal(original),
+        )
+        if self._cut or (original.ran and self.seconds is None):
+            return execution
+        measured = _restore_measurements(execution.measured, original)
+        return replace(execution, measured=measured)
 
 
 def _restore_measurements(now: Measurements, original: RecordedTrial) -> Measurements:

@@ -39,134 +39,105 @@ from swarm_bench.runtime.sink import Output, clean_text, clean_value, replace_se
 from swarm_bench.runtime.untrusted import check, read_inside
 
 
-@dataclass(kw_only=True)
 class AgentProcess:
-    """What becomes known of it while it runs."""
+    """The program of one trial's agent, and what becomes known of it while it runs."""
 
-    trial: SwarmTrial
-    prompt: str
-    tag: str
-    home: Home
-    stdout: Path
-    stderr: Path
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    seconds: float | None = None
-    """`None` when no process ran."""
-    launch: Launch | None = None
-    result: ProcessResult | None = None
-    """Result of the process; `None` when its end was not observed."""
+    def __init__(self, kit: Kit, swarm_context: SwarmContext, trial: SwarmTrial) -> None:
+        self.kit = kit
+        self.swarm_context = swarm_context
+        self.trial = trial
+        self.mode = kit.experiment.mode(trial.arm)
+        self.prompt = build_prompt(kit.experiment, self.mode, trial.case)
+        self.tag = f"{kit.experiment.session}/{trial.id}"
+        self.home = Home(path=kit.work / "homes" / trial.id)
+        self.stdout = kit.artefacts.agent_file(trial, STDOUT)
+        self.stderr = kit.artefacts.agent_file(trial, STDERR)
+        self.started_at: datetime | None = None
+        self.ended_at: datetime | None = None
+        self.seconds: float | None = None
+        """`None` when no process ran."""
+        self.launch: Launch | None = None
+        self.result: ProcessResult | None = None
+        """Result of the process; `None` when its end was not observed."""
 
+    async def run_program(self, timeout: float) -> None:
+        """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be
+        started, and whatever the adapter raises."""
+        kit = self.kit
+        self.home.make()
+        kit.artefacts.make_room(self.trial)
+        request = self._build_request()
+        with wrap_adapter_errors():
+            launch = kit.agent.launch(request)
+        command = Command(
+            argv=launch.argv,
+            cwd=self.swarm_context.site.workspace,
+            env=kit.build_agent_environment(launch, self.home),
+            tag=self.tag,
+            stop_signal=launch.stop_signal,
+        )
+        self.launch = launch
+        program = ProgramRun(
+            agent=kit.agent,
+            launch=launch,
+            command=command,
+            limit=kit.experiment.limits.output_bytes,
+            make_exit=self.make_exit,
+            reader_limiter=kit.reader_limiter,
+            show=self._show,
+        )
+        start_time = anyio.current_time()
+        try:
+            self.result = await program.run_to_end(timeout)
+        finally:
+            self.ended_at = datetime.now(UTC)
+            self.seconds = anyio.current_time() - start_time
+            if self.result is not None and self.result.seconds is not None:
+                late = self.seconds - self.result.seconds
+                self.seconds = self.result.seconds
+                if self.result.stopped == "answered":
+                    self.ended_at -= timedelta(seconds=late)
 
-def make_agent_process(kit: Kit, trial: SwarmTrial) -> AgentProcess:
-    """Make the state of an agent that has not started."""
-    return AgentProcess(
-        trial=trial,
-        prompt=build_prompt(kit.experiment, kit.experiment.mode(trial.arm), trial.case),
-        tag=f"{kit.experiment.session}/{trial.id}",
-        home=Home(path=kit.work / "homes" / trial.id),
-        stdout=kit.artefacts.agent_file(trial, STDOUT),
-        stderr=kit.artefacts.agent_file(trial, STDERR),
-    )
-
-
-async def run_agent(
-    kit: Kit, swarm_context: SwarmContext, agent: AgentProcess, timeout: float
-) -> None:
-    """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be started,
-    and whatever the adapter raises."""
-    agent.home.make()
-    kit.artefacts.make_room(agent.trial)
-    request = _build_request(kit, swarm_context, agent)
-    with wrap_adapter_errors():
-        launch = kit.agent.launch(request)
-    command = Command(
-        argv=launch.argv,
-        cwd=swarm_context.site.workspace,
-        env=kit.build_agent_environment(launch, agent.home),
-        tag=agent.tag,
-        stop_signal=launch.stop_signal,
-    )
-    agent.launch = launch
-    program = ProgramRun(
-        agent=kit.agent,
-        launch=launch,
-        command=command,
-        limit=kit.experiment.limits.output_bytes,
-        make_exit=partial(_make_exit, kit, agent),
-        reader_limiter=kit.reader_limiter,
-        show=_make_display(kit, agent.trial),
-    )
-    start_time = anyio.current_time()
-    try:
-        agent.result = await program.run_to_end(timeout)
-    finally:
-        agent.ended_at = datetime.now(UTC)
-        agent.seconds = anyio.current_time() - start_time
-        if agent.result is not None and agent.result.seconds is not None:
-            late = agent.seconds - agent.result.seconds
-            agent.seconds = agent.result.seconds
-            if agent.result.stopped == "answered":
-                agent.ended_at -= timedelta(seconds=late)
-
-
-def read_agent(
-    kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
-) -> Outcome:
-    """Read what it left. To be called in a thread: what a hostile agent printed takes its time."""
-    return read_outcome(kit.agent, _make_exit(kit, agent, returncode, stopped))
-
-
-def _make_exit(
-    kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
-) -> AgentExit:
-    return AgentExit(
-        returncode=returncode,
-        stopped=stopped,
-        stdout=agent.stdout,
-        stderr=agent.stderr,
-        home=agent.home.path,
-        secrets=kit.secrets,
-        servers=tuple(kit.experiment.mode(agent.trial.arm).servers),
-        started=agent.started_at,
-        files=kit.snapshot.files,
-    )
-
-
-def _build_request(kit: Kit, swarm_context: SwarmContext, agent: AgentProcess) -> AgentRequest:
-    experiment, trial = kit.experiment, agent.trial
-    mode = experiment.mode(trial.arm)
-    config = agent.home.path / "mcp.json"
-    write_servers(config, swarm_context.site.servers)
-    return AgentRequest(
-        prompt=agent.prompt,
-        instructions=mode.instructions,
-        workspace=swarm_context.site.workspace,
-        home=agent.home.path,
-        mcp_config=config,
-        max_turns=experiment.limits.max_turns,
-        model=experiment.model,
-        seed=experiment.seed,
-        arguments=experiment.agent_args,
-        inherit_settings=experiment.inherit_settings,
-        rehearsal=kit.rehearsal.for_trial(trial.id) if kit.rehearsal else None,
-        start_seconds=mode.start_seconds,
-        trial=trial.id,
-        program=experiment.agent.path,
-        environment=kit.tools.variables,
-    )
-
-
-def _make_display(kit: Kit, trial: SwarmTrial) -> Callable[[Activity], None]:
-    def show(activity: Activity) -> None:
-        cleaned_activity = clean_value(activity, kit.secrets)
-        kit.emit(
-            TrialActive(
-                run=trial.run, arm=trial.arm, number=trial.number, activity=cleaned_activity
-            )
+    def make_exit(self, returncode: int | None, stopped: StopReason | None) -> AgentExit:
+        """Make what its adapter reads of it."""
+        return AgentExit(
+            returncode=returncode,
+            stopped=stopped,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            home=self.home.path,
+            secrets=self.kit.secrets,
+            servers=tuple(self.mode.servers),
+            started=self.started_at,
+            files=self.kit.snapshot.files,
         )
 
-    return show
+    def _build_request(self) -> AgentRequest:
+        kit, experiment, site = self.kit, self.kit.experiment, self.swarm_context.site
+        config = self.home.path / "mcp.json"
+        write_servers(config, site.servers)
+        return AgentRequest(
+            prompt=self.prompt,
+            instructions=self.mode.instructions,
+            workspace=site.workspace,
+            home=self.home.path,
+            mcp_config=config,
+            max_turns=experiment.limits.max_turns,
+            model=experiment.model,
+            seed=experiment.seed,
+            arguments=experiment.agent_args,
+            inherit_settings=experiment.inherit_settings,
+            rehearsal=kit.rehearsal.for_trial(self.trial.id) if kit.rehearsal else None,
+            start_seconds=self.mode.start_seconds,
+            trial=self.trial.id,
+            program=experiment.agent.path,
+            environment=kit.tools.variables,
+        )
+
+    def _show(self, activity: Activity) -> None:
+        run, arm, number = self.trial.run, self.trial.arm, self.trial.number
+        cleaned_activity = clean_value(activity, self.kit.secrets)
+        self.kit.emit(TrialActive(run=run, arm=arm, number=number, activity=cleaned_activity))
 
 
 class OutputWatcher:

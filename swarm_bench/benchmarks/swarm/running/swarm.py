@@ -18,8 +18,7 @@ from swarm_bench.benchmarks.swarm.running.trial import (
     Execution,
     SwarmJob,
     SwarmResult,
-    make_unstarted,
-    run_trial,
+    TrialRun,
 )
 from swarm_bench.benchmarks.swarm.running.workspace_preparation import (
     SwarmState,
@@ -29,6 +28,7 @@ from swarm_bench.benchmarks.swarm.running.workspace_preparation import (
 from swarm_bench.benchmarks.swarm.trial_records import settle_outcome
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, StepStarted, WarningRaised
+from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.records import SwarmRecord
@@ -214,7 +214,7 @@ class _Swarm:
             self._closed = self._closed or not self._swarm_budget.reserve(trial.id)
             if not self._closed:
                 self._started_numbers.add(trial.number)
-                await run_trial(self._kit, swarm_context, trial, self._check_loss, self._keep)
+                await TrialRun(self._kit, swarm_context, trial, self._check_loss).run(self._keep)
 
     async def _keep(self, delivery: Delivery) -> None:
         """Deliver it, and see what it means for the other agents."""
@@ -251,7 +251,9 @@ class _Swarm:
         swarm_context = self._make_context()
         for trial in self._swarm.trials:
             if trial.number not in self._delivered:
-                await self._keep(make_unstarted(self._kit, swarm_context, trial, cause, detail))
+                unstarted = TrialRun(self._kit, swarm_context, trial, self._find_loss)
+                outcome = Outcome(cause=cause, detail=detail)
+                await self._keep(unstarted.make_execution(outcome, None))
 
     @asynccontextmanager
     async def _open_counting(self) -> AsyncIterator[None]:

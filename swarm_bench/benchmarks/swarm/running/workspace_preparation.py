@@ -19,7 +19,7 @@ import anyio
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
-from swarm_bench.benchmarks.swarm.running.trial import Delivery, Execution, FindLoss, run_trial
+from swarm_bench.benchmarks.swarm.running.trial import Delivery, Execution, FindLoss, TrialRun
 from swarm_bench.benchmarks.swarm.trial_records import add_price, drop_zeros
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
@@ -216,9 +216,8 @@ async def _execute(
             )
             site = replace(swarm_context.site, workspace=workspace, home=home)
             context = SwarmContext(site=site, monitor=TreeMonitor(), attempts={})
-            await run_trial(
-                _make_quiet_kit(kit, folder, longest), context, _make_trial(mode), find_loss, keep
-            )
+            quiet_kit = _make_quiet_kit(kit, folder, longest)
+            await TrialRun(quiet_kit, context, _make_trial(mode), find_loss).run(keep)
     return delivered[0] if delivered else None
 
 

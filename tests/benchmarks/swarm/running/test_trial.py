@@ -20,8 +20,7 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.trial import (
     Delivery,
     SwarmResult,
-    make_unstarted,
-    run_trial,
+    TrialRun,
 )
 from swarm_bench.benchmarks.swarm.scorers import Trees
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, OverheadLines, SwarmStore
@@ -105,7 +104,7 @@ async def test_two_answers_at_a_time_are_read_and_scored_beside_the_loop(tmp_pat
     around = surroundings_for(kit)
     async with anyio.create_task_group() as group:
         for trial in plan(kit.experiment)[0].groups[0].trials:
-            group.start_soon(run_trial, kit, around, trial, nothing_lost, store.keep)
+            group.start_soon(TrialRun(kit, around, trial, nothing_lost).run, store.keep)
     assert [record.cause for record in store.records] == [Cause.FINISHED] * 4
     assert len(slow.threads) == 8
     assert threading.main_thread() not in slow.threads
@@ -131,7 +130,7 @@ async def first_record(kit: Kit) -> TrialRecord:
     around = surroundings_for(kit)
     store = store_for(kit)
     trial = plan(kit.experiment)[0].groups[0].trials[0]
-    await run_trial(kit, around, trial, nothing_lost, store.keep)
+    await TrialRun(kit, around, trial, nothing_lost).run(store.keep)
     (record,) = store.records
     return record
 
@@ -158,7 +157,8 @@ async def test_a_trial_of_another_swarm_is_not_stored_and_none_twice(tmp_path: P
     around = surroundings_for(kit)
     store = store_for(kit)
     trial = plan(kit.experiment)[0].groups[0].trials[0]
-    execution = make_unstarted(kit, around, trial, Cause.TIMEOUT, "it hung")
+    outcome = Outcome(cause=Cause.TIMEOUT, detail="it hung")
+    execution = TrialRun(kit, around, trial, nothing_lost).make_execution(outcome, None)
     others: list[Delivery] = [
         replace(execution, trial=replace(trial, id="other")),
         replace(execution, trial=replace(trial, arm="canopy")),
