@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "benchmarks/retrieve/running.py": {"service": "a step of the live view"},
     "benchmarks/swarm/running/swarm.py": {"service": "a step of the live view"},
     "cli/completing.py": {"rules": "a model to choose"},
-    "config/options.py": {
+    "config/compare_options.py": {
         **dict.fromkeys(("baseline", "canopy", "canopy-service"), "what --modes is by default"),
         "ab": "what --tasks is by default",
         "scout": "what --agent is by default",

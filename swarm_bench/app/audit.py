@@ -14,10 +14,10 @@ from typing import Any
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.trial_records import settle_outcome, sum_up
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
 from swarm_bench.core.ports import Agent, TakesArgument
-from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.audit import FIGURES, Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -57,9 +57,9 @@ def load_adapter(experiment: Experiment) -> Agent | None:
     """Make the registered agent that was measured; `None` for one of the user's own, whose code a
     session must not get loaded."""
     name = experiment.agent.name
-    if not registry.is_registered("agents", name):
+    if not entry_points.is_registered("agents", name):
         return None
-    factory = registry.load("agents", name)
+    factory = entry_points.load("agents", name)
     agent: Agent | None = (
         None if isinstance(factory, TakesArgument) and factory.argument else factory()
     )

@@ -12,7 +12,7 @@ from pydantic_core import to_jsonable_python
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.metric import Metrics, fault
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def list_benchmarks() -> list[Listing]:
     """List every registered benchmark, with its version or why it cannot be used."""
-    return [_build_listing(plugin) for plugin in registry.list_plugins("benchmarks")]
+    return [_build_listing(plugin) for plugin in entry_points.list_plugins("benchmarks")]
 
 
 def describe(name: str) -> str:
@@ -151,7 +151,7 @@ def build_row_section(title: str, schema: type[BaseModel]) -> Section:
     )
 
 
-def _build_listing(plugin: registry.Plugin) -> Listing:
+def _build_listing(plugin: entry_points.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
         benchmark = find_benchmark(plugin.name)

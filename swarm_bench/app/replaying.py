@@ -13,8 +13,8 @@ from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.benchmarks.swarm.run_plan import cut_to_started
 from swarm_bench.config.annotations import flag
+from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.config.layers import Resolved, Settings
-from swarm_bench.config.options import SCOPES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.session.designs import Design

@@ -21,10 +21,10 @@ from swarm_bench.benchmarks.swarm.scorers import (
     score_answer,
     select_scorers,
 )
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent, Scorer
-from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.rescored import RescoredAnswer

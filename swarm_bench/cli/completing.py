@@ -9,7 +9,7 @@ from typing import get_args
 
 import typer
 
-from swarm_bench.config.options import REPOSITORY, Index
+from swarm_bench.config.compare_options import REPOSITORY, Index
 from swarm_bench.core.controls import ControlKind
 
 Completions = list[str]
@@ -47,16 +47,18 @@ def offer_suites(incomplete: str) -> Completions:
 
 @_register("agent")
 def offer_agents(incomplete: str) -> Completions:
-    from swarm_bench.core import registry
+    from swarm_bench.core import entry_points
 
-    return _select_matching({plugin.name for plugin in registry.list_plugins("agents")}, incomplete)
+    return _select_matching(
+        {plugin.name for plugin in entry_points.list_plugins("agents")}, incomplete
+    )
 
 
 def offer_benchmarks(incomplete: str) -> Completions:
-    from swarm_bench.core import registry
+    from swarm_bench.core import entry_points
 
     return _select_matching(
-        {plugin.name for plugin in registry.list_plugins("benchmarks")}, incomplete
+        {plugin.name for plugin in entry_points.list_plugins("benchmarks")}, incomplete
     )
 
 
@@ -69,10 +71,10 @@ def offer_datasets(incomplete: str) -> Completions:
 
 def offer_runnable_benchmarks(incomplete: str) -> Completions:
     """Offer all but those that have commands of their own."""
-    from swarm_bench.core import registry
+    from swarm_bench.core import entry_points
     from swarm_bench.core.session.designs import BENCHMARK, RETRIEVE
 
-    names = {plugin.name for plugin in registry.list_plugins("benchmarks")}
+    names = {plugin.name for plugin in entry_points.list_plugins("benchmarks")}
     return _select_matching(names - {BENCHMARK, RETRIEVE.name}, incomplete)
 
 
@@ -85,20 +87,20 @@ def offer_models(incomplete: str) -> Completions:
 @_register("models", "judge")
 def offer_runnable_models(incomplete: str) -> Completions:
     """Offer the providers, and the agent programs behind the one that asks these."""
-    from swarm_bench.core import registry
+    from swarm_bench.core import entry_points
 
-    agents = (f"agent:{plugin.name}" for plugin in registry.list_plugins("agents"))
+    agents = (f"agent:{plugin.name}" for plugin in entry_points.list_plugins("agents"))
     return _select_matching(
-        {*(plugin.name for plugin in registry.list_plugins("models")), *agents}, incomplete
+        {*(plugin.name for plugin in entry_points.list_plugins("models")), *agents}, incomplete
     )
 
 
 @_register("environment")
 def offer_environments(incomplete: str) -> Completions:
-    from swarm_bench.core import registry
+    from swarm_bench.core import entry_points
 
     return _select_matching(
-        {plugin.name for plugin in registry.list_plugins("environments")}, incomplete
+        {plugin.name for plugin in entry_points.list_plugins("environments")}, incomplete
     )
 
 
@@ -126,10 +128,12 @@ def offer_figures(context: typer.Context, incomplete: str) -> Completions:
 
 def _find_benchmark(context: typer.Context) -> str | None:
     """Return the registered benchmark that a line names, if it names one."""
-    from swarm_bench.core import registry
+    from swarm_bench.core import entry_points
 
     first_word = context.meta.get(TYPED_WORDS, [])[:1]
-    return next((word for word in first_word if registry.is_registered("benchmarks", word)), None)
+    return next(
+        (word for word in first_word if entry_points.is_registered("benchmarks", word)), None
+    )
 
 
 @_register("fault")

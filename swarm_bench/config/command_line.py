@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from swarm_bench.config.annotations import Option, Scope, flag, notes
-from swarm_bench.config.options import SCOPES, Settings
+from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.session.designs import DESIGNS, Design
 

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from swarm_bench.config.annotations import flag, written_name
+from swarm_bench.config.compare_options import SCOPES
+from swarm_bench.config.compare_options import Settings as Settings
 from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
-from swarm_bench.config.options import SCOPES
-from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.run_options import RUN_SCOPES
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError

@@ -19,7 +19,7 @@ from swarm_bench.config.annotations import (
     Seconds,
     notes,
 )
-from swarm_bench.config.options import Settings
+from swarm_bench.config.compare_options import Settings
 from swarm_bench.core.session.designs import ENVIRONMENT, MARGIN
 
 MODELS = ("reference", "copy")

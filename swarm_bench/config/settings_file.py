@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.config.text_file import read_text, read_toml
+from swarm_bench.core.entry_points import list_plugins
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.registry import list_plugins
 from swarm_bench.core.validation import MAX_PROBLEMS
 
 FILE = Path("swarm-bench.toml")

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import (
     ConfigError,
     SwarmBenchError,
@@ -44,7 +44,7 @@ class Rows:
 def list_datasets() -> list[Listing]:
     """List those that are registered and those that were fetched, with their licences."""
     registered = [
-        _listing(plugin.name, plugin.distribution) for plugin in registry.list_plugins(_KIND)
+        _listing(plugin.name, plugin.distribution) for plugin in entry_points.list_plugins(_KIND)
     ]
     return [*registered, *(_listing(f"fetched:{name}", "fetched") for name in fetched_names())]
 
@@ -57,10 +57,10 @@ def find_dataset(word: str) -> Dataset:
         return RowFile(Path(word).expanduser())
     if not _is_registered(word) and not is_class(word):
         raise UnknownName(
-            "data set", word, [plugin.name for plugin in registry.list_plugins(_KIND)]
+            "data set", word, [plugin.name for plugin in entry_points.list_plugins(_KIND)]
         )
     with blaming(word, "cannot be made"):
-        dataset = registry.make(_KIND, word)
+        dataset = entry_points.make(_KIND, word)
     if not isinstance(dataset, Dataset):
         raise ConfigError(
             f"{word} is no data set: it needs about, licence, source, published and load(), which "
@@ -136,7 +136,7 @@ def paths_of(word: str) -> Iterator[Path]:
 
 
 def _is_registered(word: str) -> bool:
-    return registry.is_registered(_KIND, word.partition(":")[0])
+    return entry_points.is_registered(_KIND, word.partition(":")[0])
 
 
 def _listing(name: str, distribution: str) -> Listing:

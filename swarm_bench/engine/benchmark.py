@@ -7,13 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, TypeAdapter
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, described
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.roles.executor import Executor
 from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
-from swarm_bench.engine.executor import Executor
 from swarm_bench.engine.plan import Block
 
 
@@ -94,7 +94,7 @@ class Portable(Benchmark, Protocol):
 def find_benchmark(name: str) -> Benchmark:
     """Return the benchmark of that name. Raises `UnknownName`, and `ConfigError` for what is
     none."""
-    kind: Callable[[], object] = registry.load("benchmarks", name)
+    kind: Callable[[], object] = entry_points.load("benchmarks", name)
     with wrap_benchmark_errors(name, "cannot be made"):
         # A class in a smaller role says what makes a benchmark of it.
         benchmark = getattr(kind, "as_benchmark", kind)()

@@ -10,6 +10,7 @@ import anyio
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, WarningRaised
 from swarm_bench.core.ports import ScoreContext, Scorer
+from swarm_bench.core.roles.executor import Deliver
 from swarm_bench.core.session.base import BaseExperiment, C, Group, RecordView
 from swarm_bench.core.session.cases import (
     LONGEST_ANSWER,
@@ -24,7 +25,6 @@ from swarm_bench.core.session.cases import (
 )
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shorten
-from swarm_bench.engine.executor import Deliver
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, select_part
 from swarm_bench.engine.scoring import ScoringResult, score

@@ -10,9 +10,9 @@ from anyio.abc import TaskStatus
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, WarningRaised
 from swarm_bench.core.interruption import SIGNALS
+from swarm_bench.core.roles.executor import Executor
 from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.engine.executor import Executor
 from swarm_bench.engine.group_store import D, J, Store
 from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
 from swarm_bench.runtime.ownership import end_at_once

@@ -13,7 +13,7 @@ from swarm_bench.core.report.document import (
     RenderedDocument,
     Section,
 )
-from swarm_bench.reports.layout import format_block, format_inline
+from swarm_bench.reports.markdown_parts import format_block, format_inline
 
 MOST_BYTES = 60_000
 """Hosts of Markdown show no more than about that of a file, or of a comment."""

@@ -36,7 +36,7 @@ from swarm_bench.reports.figures import (
     NOT_APPLICABLE,
     format_cell,
 )
-from swarm_bench.reports.layout import list_items
+from swarm_bench.reports.markdown_parts import list_items
 from swarm_bench.reports.text import cut, encodable, keep_blanks, plain, visible
 
 MOST_LINES = 24

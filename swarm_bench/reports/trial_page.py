@@ -5,7 +5,7 @@ import re
 from swarm_bench.core.report.document import Section, Text, Value
 from swarm_bench.core.report.trials import Page, RecordedFigures
 from swarm_bench.reports.figures import NOT_REPORTED, format_figure
-from swarm_bench.reports.layout import format_block, format_inline
+from swarm_bench.reports.markdown_parts import format_block, format_inline
 
 _ANSWER = re.compile(
     r"# [^\n]*\n\n## Task\n(?P<first>`{3,})text\n.*?\n(?P=first)\n\n"

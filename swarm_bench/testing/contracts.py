@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from swarm_bench.core.guarded_metric import Guarded
 from swarm_bench.core.metric import Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
 from swarm_bench.core.ports import (
@@ -21,7 +22,6 @@ from swarm_bench.core.ports import (
     Scorer,
     ToolSpec,
 )
-from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, check_scores
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status

@@ -22,7 +22,7 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from pydantic import TypeAdapter
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Emit, Event, TrialEnded
 from swarm_bench.runtime.files import make_folder, write_whole
@@ -53,7 +53,7 @@ class FreshInterpreters:
     async def __call__(self, job: Any, deliver: Callable[[Any], Awaitable[None]]) -> None:
         """Run a group. Raises `HarnessError` when its process fails, or prints what is none of
         the lines above."""
-        benchmark = registry.load("benchmarks", self.benchmark)()
+        benchmark = entry_points.load("benchmarks", self.benchmark)()
         work = self.work.absolute()
         order = {
             "benchmark": self.benchmark,

@@ -13,7 +13,7 @@ import anyio
 from anyio.abc import TaskStatus
 from pydantic_core import to_jsonable_python
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.events import Event
 from swarm_bench.runtime.files import State, read_state
 from swarm_bench.runtime.ownership import OWNER, temporary, this_owner
@@ -60,7 +60,7 @@ class Sender:
 
 async def run(order: dict[str, Any], stream: TextIO) -> None:
     """Run the group of an order in a folder of its own; SIGTERM stops it."""
-    benchmark = registry.load("benchmarks", order["benchmark"])()
+    benchmark = entry_points.load("benchmarks", order["benchmark"])()
     with temporary(Path(order["work"])) as folder:
         sender = Sender(benchmark, folder / OUT, stream)
         job = benchmark.jobs.validate_python(order["job"])

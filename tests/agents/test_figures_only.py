@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.core.entry_points import load
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.registry import load
 
 SAMPLES = Path(__file__).parent / "samples"
 PROGRAMS = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.core.entry_points import load
 from swarm_bench.core.outcome import AgentExit, Outcome
-from swarm_bench.core.registry import load
 from swarm_bench.core.status import Cause
 from tests.agents.command.command_files import agent as command_agent
 

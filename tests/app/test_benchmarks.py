@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from swarm_bench.app.benchmarks import describe, list_benchmarks, render_schema
 from swarm_bench.cli.commands import app
-from swarm_bench.config.options import SCOPES
+from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.core.errors import ConfigError, UnknownName
 from tests.builders.golden import Sentences
 from tests.builders.packages import install

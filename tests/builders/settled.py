@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.core.registry import own_version
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.engine.lines import add_checksum
 
 SESSION = "01234567"

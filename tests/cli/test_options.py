@@ -17,7 +17,7 @@ from swarm_bench.cli.options import add_options
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group
 from swarm_bench.config.command_line import command_line
-from swarm_bench.config.options import SCOPES, Settings
+from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE
 from tests.builders.golden import Sentences

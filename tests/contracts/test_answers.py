@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion, Way
 from swarm_bench.core.session.models import Arm
@@ -38,7 +38,7 @@ TEXTS = st.one_of(st.text(max_size=300), st.lists(FRAGMENTS | st.text(max_size=9
 def benchmarks() -> dict[str, type[ModelBenchmark]]:
     kinds = {
         plugin.name: benchmark.kind
-        for plugin in registry.list_plugins("benchmarks")
+        for plugin in entry_points.list_plugins("benchmarks")
         if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
     }
     return {name: kind for name, kind in kinds.items() if not kind.executes}

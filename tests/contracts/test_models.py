@@ -21,7 +21,7 @@ from swarm_bench.benchmarks.cases.role import (
     Tools,
     counts_of,
 )
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.outcome import Usage
@@ -45,7 +45,7 @@ from swarm_bench.testing.model_contracts import (
 pytestmark = pytest.mark.anyio
 REGISTERED = [
     benchmark.kind
-    for plugin in registry.list_plugins("benchmarks")
+    for plugin in entry_points.list_plugins("benchmarks")
     if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
     and benchmark.name == plugin.name
 ]
@@ -59,7 +59,7 @@ async def test_benchmarks_that_are_shipped(kind: type[ModelBenchmark]) -> None:
 
 @pytest.mark.parametrize("name", ["copy", "empty", "reference"])
 async def test_models_that_are_shipped(name: str) -> None:
-    await check_language_model(registry.load("models", name)(""))
+    await check_language_model(entry_points.load("models", name)(""))
 
 
 NEED_AN_ARGUMENT = {"contracts", "fetched", "swe-dataset"}
@@ -67,7 +67,7 @@ NEED_AN_ARGUMENT = {"contracts", "fetched", "swe-dataset"}
 
 @pytest.mark.parametrize(
     "name",
-    [it.name for it in registry.list_plugins("datasets") if it.name not in NEED_AN_ARGUMENT],
+    [it.name for it in entry_points.list_plugins("datasets") if it.name not in NEED_AN_ARGUMENT],
 )
 def test_data_sets_that_are_shipped(name: str) -> None:
     check_dataset(find_dataset(name))

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.swarm import scorers as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.run_plan import deal_blocks, plan
 from swarm_bench.benchmarks.swarm.running.trial import SwarmJob
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Probe, Scorer, TakesArgument
 from swarm_bench.core.session.base import BaseExperiment
@@ -36,15 +36,15 @@ from tests.builders.experiments import experiment
 
 AGENTS = [
     plugin.name
-    for plugin in registry.list_plugins("agents")
+    for plugin in entry_points.list_plugins("agents")
     # Those that take a file or a folder have tests of their own that call the same check.
-    if not isinstance(registry.load("agents", plugin.name), TakesArgument)
+    if not isinstance(entry_points.load("agents", plugin.name), TakesArgument)
 ]
 
 
 @pytest.mark.parametrize("name", [*AGENTS, "swarm_bench.agents.scripted:Scripted"])
 def test_agents(name: str, tmp_path: Path) -> None:
-    check_agent(registry.load("agents", name)(), tmp_path)
+    check_agent(entry_points.load("agents", name)(), tmp_path)
 
 
 @pytest.mark.parametrize("scorer", swarm.load_scorers(), ids=lambda scorer: type(scorer).__name__)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, UnknownName, choice, described
 from swarm_bench.core.metric import Style
 
@@ -67,5 +67,5 @@ def test_what_a_class_of_ones_own_raises_names_file_and_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError) as caught:
-        registry.load("benchmarks", f"{module}:Wrong")
+        entry_points.load("benchmarks", f"{module}:Wrong")
     assert f"one of the benchmarks: {clause.format(module)}" in str(caught.value)

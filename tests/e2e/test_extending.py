@@ -210,9 +210,9 @@ def test_a_suite(bench: Bench) -> None:
 def test_all_examples_are_one_package(tmp_path: Path) -> None:
     groups = build_examples(tmp_path / "mine", tmp_path / "packages")
     script = (
-        "import json, sys; from swarm_bench.core import registry\n"
+        "import json, sys; from swarm_bench.core import entry_points\n"
         "for group, points in json.loads(sys.argv[1]).items():\n"
-        "    for name in points: registry.load(group.removeprefix('swarm_bench.'), name)"
+        "    for name in points: entry_points.load(group.removeprefix('swarm_bench.'), name)"
     )
     subprocess.run(
         [sys.executable, "-c", script, json.dumps(groups)],

@@ -9,7 +9,7 @@ import typer.main
 
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.cli.commands import app
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.engine.benchmark import find_benchmark
 from tests.e2e.conftest import Bench
 
@@ -33,7 +33,7 @@ chars_per_token minimum_split_length seed max_new_tokens lines_to_match score_in
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 KINDS = {
     plugin.name: benchmark.kind
-    for plugin in registry.list_plugins("benchmarks")
+    for plugin in entry_points.list_plugins("benchmarks")
     if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
 }
 FILE = re.compile(r"[\w/-]+\.(json|jsonl|md)")
@@ -61,7 +61,7 @@ def options(command: str) -> set[str]:
 def named() -> set[str]:
     """The words that packages register, and the keys of metrics."""
     kinds = ("benchmarks", "models", "datasets", "environments")
-    words = {plugin.name for kind in kinds for plugin in registry.list_plugins(kind)}
+    words = {plugin.name for kind in kinds for plugin in entry_points.list_plugins(kind)}
     return words | {metric.key for kind in KINDS.values() for metric in kind.metrics()}
 
 

@@ -114,7 +114,7 @@ from pydantic import BaseModel, field_validator
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask
-from swarm_bench.core.registry import load
+from swarm_bench.core.entry_points import load
 
 
 class Row(BaseModel):

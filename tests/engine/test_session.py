@@ -13,10 +13,10 @@ import pytest
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, WarningRaised
+from swarm_bench.core.roles.executor import Deliver, Executor
 from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.executor import Deliver, Executor
 from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, draw_order
 from swarm_bench.engine.session import run_session

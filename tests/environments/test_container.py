@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 import swarm_bench
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import EnvironmentFailed, SwarmBenchError
 from swarm_bench.core.roles.execution import PYTHON, Code
 from swarm_bench.environments.container import Container
@@ -42,7 +42,7 @@ def code(text: str, timeout: float = 5) -> Code:
 async def test_the_root_folder_stays_as_it_was(root: Path) -> None:
     before = sorted(root.rglob("*"))
     word = f"container:{root}"
-    environment = registry.make("environments", word)
+    environment = entry_points.make("environments", word)
     assert environment.program().name == "podman"
     look = "import os; print(os.listdir('/usr/bin') != [], os.getcwd(), os.listdir('.'))"
     assert (await environment.run(code(look))).stdout == "True /tmp []\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.ports import Described
 from swarm_bench.models.rehearsal.faults import FAULTS
 from tests.builders.reference import abilities_table, fault_table, limits_list
@@ -17,8 +17,8 @@ from tests.builders.reference import abilities_table, fault_table, limits_list
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 WITH_ARGUMENT = {"command", "replay"}
 AGENTS = {
-    plugin.name: registry.load("agents", plugin.name)()
-    for plugin in registry.list_plugins("agents")
+    plugin.name: entry_points.load("agents", plugin.name)()
+    for plugin in entry_points.list_plugins("agents")
     if plugin.distribution == "swarm-bench" and plugin.name not in WITH_ARGUMENT
 }
 ABILITIES = {name: one.abilities for name, one in AGENTS.items() if isinstance(one, Described)}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from swarm_bench.config.parsing import COMMAND, YAML
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Agent, Capabilities
@@ -97,7 +97,7 @@ def _split_argument(recording: str) -> tuple[Path, str | None]:
 def _load_adapter(recording: CheckedRecording, agent: str | None) -> Agent:
     """Return the agent that reads the streams. A recording can name a registered one only."""
     name, folder = recording.recording.adapter, recording.path
-    registered = {plugin.name for plugin in registry.list_plugins("agents")} - {
+    registered = {plugin.name for plugin in entry_points.list_plugins("agents")} - {
         Replay.name,
         COMMAND,
     }
@@ -115,8 +115,8 @@ def _load_adapter(recording: CheckedRecording, agent: str | None) -> Agent:
 
 def _load(name: str) -> Any:
     if name.endswith(YAML):
-        return registry.load("agents", COMMAND)(name)
-    return registry.load("agents", name)()
+        return entry_points.load("agents", COMMAND)(name)
+    return entry_points.load("agents", name)()
 
 
 class _Format(Stored):

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from swarm_bench.agents.reading.program_input import start_timeout
 from swarm_bench.agents.stream_json.stream import read_activity, read_outcome
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
-from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 
 PROGRAM = "swarm_bench.programs.scout"

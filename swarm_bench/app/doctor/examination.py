@@ -25,10 +25,10 @@ from swarm_bench.app.trust.approval import approve, list_unapproved, require
 from swarm_bench.app.trust.demands import list_mode_demands
 from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config import layers as options
+from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.config.layers import Resolved, Settings
-from swarm_bench.config.options import SCOPES
 from swarm_bench.config.trust import Demand
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.listing import Check, State
@@ -166,7 +166,7 @@ async def check_sandbox(name: str | None = None) -> Check:
     named."""
     subject = "code of models"
     try:
-        environment: Environment = registry.make("environments", name or ENVIRONMENT)
+        environment: Environment = entry_points.make("environments", name or ENVIRONMENT)
         program = environment.program()
         await try_out(environment)
     except SwarmBenchError as error:

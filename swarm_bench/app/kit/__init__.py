@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -51,7 +51,7 @@ def _find_conflict(name: str) -> str | None:
     module, class_name = _name_module(name), _name_class(name)
     if iskeyword(module) or iskeyword(class_name):
         return "that is a word of Python"
-    if registry.is_registered("benchmarks", name):
+    if entry_points.is_registered("benchmarks", name):
         return "there is one already"
     if find_spec(module) is not None:
         return f"the module {module} of Python or of a package could not be imported any more"

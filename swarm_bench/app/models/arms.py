@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.cases.judging import JudgeSource
 from swarm_bench.benchmarks.cases.role import SAMPLING, ModelBenchmark
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.run_options import RunSettings
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.language_model import Around, ModelSource
@@ -103,11 +103,11 @@ _ADDRESS = "http"
 
 def list_models() -> list[Listing]:
     """List the kinds of models that can be asked."""
-    plugins = registry.list_plugins(_KIND)
+    plugins = entry_points.list_plugins(_KIND)
     return [
         Listing(
             name=plugin.name,
-            about=registry.load(_KIND, plugin.name).about,
+            about=entry_points.load(_KIND, plugin.name).about,
             source=plugin.distribution,
         )
         for plugin in plugins
@@ -119,16 +119,16 @@ def create_source(word: str) -> ModelSource:
     if word.startswith(_SCHEMES):
         return _load_source(_ADDRESS, word)
     name, colon, argument = word.partition(":")
-    if registry.is_registered(_KIND, name):
+    if entry_points.is_registered(_KIND, name):
         return _load_source(name, argument)
     if colon:
         return _load_source(word, "")
-    raise UnknownName("model", word, [plugin.name for plugin in registry.list_plugins(_KIND)])
+    raise UnknownName("model", word, [plugin.name for plugin in entry_points.list_plugins(_KIND)])
 
 
 def is_class(word: str) -> bool:
     """Tell whether a word names a class of the user's own."""
-    return not registry.is_registered(_KIND, _find_kind(word))
+    return not entry_points.is_registered(_KIND, _find_kind(word))
 
 
 def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
@@ -185,7 +185,7 @@ def _find_kind(word: str) -> str:
 
 
 def _load_source(name: str, argument: str) -> ModelSource:
-    source: ModelSource = registry.load(_KIND, name)(argument)
+    source: ModelSource = entry_points.load(_KIND, name)(argument)
     return source
 
 

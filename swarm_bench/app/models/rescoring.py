@@ -17,11 +17,11 @@ from swarm_bench.app.trust.run_demands import (
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.registry import own_version
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
@@ -83,7 +83,7 @@ def _open_tools(request: RescoreRequest) -> Tools:
             "To score these answers, code that models wrote is run; allow it with "
             "--allow-code-execution"
         )
-    environment: Environment = registry.make("environments", request.environment)
+    environment: Environment = entry_points.make("environments", request.environment)
     environment.program()
     return Tools(environment=environment)
 

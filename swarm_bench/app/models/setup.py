@@ -34,7 +34,7 @@ from swarm_bench.config.run_options import (
     TIMEOUT,
     RunSettings,
 )
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Described
 from swarm_bench.core.roles.execution import Environment
@@ -365,7 +365,7 @@ def choose_environment(
             "give --generate-only and score the answers later"
         )
     name = options.environment or ENVIRONMENT
-    environment: Environment = registry.make("environments", name)
+    environment: Environment = entry_points.make("environments", name)
     if previous and previous.confinement not in (environment.confinement, _EARLIER.get(name)):
         raise UsageError(
             f"--environment {name}: the session ran its code otherwise ({previous.confinement}); "

@@ -40,8 +40,8 @@ from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.running.trial import SwarmExecutor
 from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
 from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
+from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
-from swarm_bench.config.options import REPOSITORY
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Launch

@@ -38,7 +38,7 @@ from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial, E, R
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
-from swarm_bench.engine.executor import run_cases
+from swarm_bench.engine.case_running import run_cases
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import Block, iterate_groups, plan_cases, select_planned
 from swarm_bench.engine.session import run_session

@@ -19,15 +19,15 @@ from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.command_line import defaults_of, names_of
+from swarm_bench.config.compare_options import REPOSITORY, SCOPES
 from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
-from swarm_bench.config.options import REPOSITORY, SCOPES
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import RETRIEVE
+from swarm_bench.engine.case_running import run_cases
 from swarm_bench.engine.continuing import check_unchanged
-from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import Block, iterate_groups, plan_cases
 from swarm_bench.engine.session import run_session

@@ -10,7 +10,7 @@ from dataclasses import replace
 from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.benchmarks.agents.finding import find_agent, find_argument
 from swarm_bench.config.layers import Resolved, Settings
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.outcome import AgentRequest, Launch
@@ -147,7 +147,7 @@ PROMPT = "{{ prompt }}"
 def list_agents() -> list[Listing]:
     """List every registered agent, with its version or why it cannot be used."""
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
-        return list(threads.map(_build_listing, registry.list_plugins("agents")))
+        return list(threads.map(_build_listing, entry_points.list_plugins("agents")))
 
 
 def check(
@@ -263,10 +263,10 @@ def list_variable_names(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted({variable.partition("=")[0] for variable in settings.agent_env}))
 
 
-def _build_listing(plugin: registry.Plugin) -> Listing:
+def _build_listing(plugin: entry_points.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
-        factory = registry.load("agents", plugin.name)
+        factory = entry_points.load("agents", plugin.name)
         argument = find_argument(factory)
         if argument is not None:
             description = (factory.__doc__ or "").split("\n")[0]

@@ -16,9 +16,9 @@ from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.run_options import RUNS, RunSettings
+from swarm_bench.core.entry_points import names_code, own_version
 from swarm_bench.core.errors import ConfigError, UsageError, choice
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.registry import names_code, own_version
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment, E
 from swarm_bench.core.session.designs import MARGIN

@@ -13,10 +13,10 @@ from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.trust.approval import identify_program, require
 from swarm_bench.app.trust.demands import list_mode_demands, list_suite_demands
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS, load_metrics
+from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved, Settings
-from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.shipped import MODES
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.metric import Better, Metrics
 from swarm_bench.core.ports import Agent, Probe
@@ -200,7 +200,7 @@ def _check_metrics(settings: Settings, *, starts: bool) -> None:
     """Refuse metrics that no verdict can be on; a plan loads none of a package, and any name can
     be that of one. Raises `UsageError`."""
     keys = filter(None, (settings.primary, settings.quality))
-    if starts or not registry.list_plugins("metrics") or all(key in METRICS for key in keys):
+    if starts or not entry_points.list_plugins("metrics") or all(key in METRICS for key in keys):
         check_verdict(vars(settings), load_metrics() if starts else METRICS)
 
 

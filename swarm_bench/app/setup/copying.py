@@ -10,8 +10,8 @@ import anyio
 
 from swarm_bench.analysis.wording import list_few
 from swarm_bench.app.setup.folders import Warn
+from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
-from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Task

@@ -16,8 +16,8 @@ from swarm_bench.benchmarks.swarm.run_plan import (
     needs_own_copy,
 )
 from swarm_bench.config.layers import Resolved, Settings
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository
 from swarm_bench.retrieval.probes.registered import list_stored_counters
 from swarm_bench.runtime import machine

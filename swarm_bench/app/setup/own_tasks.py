@@ -15,8 +15,8 @@ from swarm_bench.app.setup.choosing import (
     check_trials,
     resolve_sizes,
 )
+from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
-from swarm_bench.config.options import REPOSITORY
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.session.experiment import Repository

@@ -17,8 +17,8 @@ from swarm_bench.benchmarks.swarm.folder import (
 )
 from swarm_bench.benchmarks.swarm.run_plan import check_options
 from swarm_bench.config.command_line import defaults_of
+from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
-from swarm_bench.config.options import SCOPES
 from swarm_bench.config.parsing import REPLAY
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting

@@ -28,11 +28,11 @@ from swarm_bench.benchmarks.swarm.run_plan import (
     merge_settings,
 )
 from swarm_bench.config.command_line import names_of
+from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
-from swarm_bench.config.options import REPOSITORY
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
-from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import Mode, Repository

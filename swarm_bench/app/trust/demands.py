@@ -16,8 +16,8 @@ from swarm_bench.app.trust.option_parts import (
     list_own_scorers,
     list_stored_parts,
 )
+from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.config.layers import Resolved
-from swarm_bench.config.options import SCOPES
 from swarm_bench.config.parsing import REPLAY, YAML
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES

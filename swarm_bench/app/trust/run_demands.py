@@ -24,7 +24,7 @@ from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.layers import property_layers
 from swarm_bench.config.parsing import COMMAND, YAML
 from swarm_bench.config.trust import Demand, digest_of
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT
 from swarm_bench.datasets.rows import hash_of, is_file
@@ -98,7 +98,7 @@ def is_code(demand: Demand) -> bool:
         return True
     if demand.option == "dataset":
         return is_own_dataset(demand.word)
-    return demand.option == "environment" and registry.is_class("environments", demand.word)
+    return demand.option == "environment" and entry_points.is_class("environments", demand.word)
 
 
 def _list_file_demands(request: CaseRequest) -> Iterator[Demand]:
@@ -124,7 +124,7 @@ def list_property_file_demands(
 def _find_classes(properties: Mapping[str, Any]) -> Parts:
     """Yield each class that a property names, however deep in its value."""
     for name, value in properties.items():
-        for word in filter(registry.names_code, _iterate_texts(value)):
+        for word in filter(entry_points.names_code, _iterate_texts(value)):
             digest = digest_of("property", name, word, str(Path.cwd()))
             yield TrustedPart(name, f"{word} of the property {name}", digest)
 

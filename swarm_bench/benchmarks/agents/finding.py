@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swarm_bench.config.parsing import COMMAND, YAML
 from swarm_bench.config.shipped import is_file
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError, described
 from swarm_bench.core.ports import Agent, TakesArgument
 from swarm_bench.core.session.experiment import Program
@@ -27,8 +27,8 @@ def find_agent(spec: str) -> Agent:
             "'swarm-bench docs command-agents'"
         )
     if not colon or name not in list_agent_names():
-        return _make(registry.load("agents", spec), spec, ())
-    factory = registry.load("agents", name)
+        return _make(entry_points.load("agents", spec), spec, ())
+    factory = entry_points.load("agents", name)
     if find_argument(factory) is None:
         raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
     return _make(factory, spec, (argument,))
@@ -49,7 +49,7 @@ def find_agent_file(spec: str) -> Path | None:
         return Path(spec).expanduser()
     if not colon:
         return None
-    registry.load("agents", spec)
+    entry_points.load("agents", spec)
     package = name.partition(".")[0]
     origin = sys.modules[name].__file__
     if origin is None or package in packages_distributions():
@@ -64,13 +64,13 @@ def find_agent_file(spec: str) -> Path | None:
 
 def list_agent_names() -> list[str]:
     """List the names of all registered agents; nothing is imported."""
-    return [plugin.name for plugin in registry.list_plugins("agents")]
+    return [plugin.name for plugin in entry_points.list_plugins("agents")]
 
 
 def needs_argument(name: str) -> bool:
     """Tell whether a registered agent is one only with a file or folder after its name."""
     try:
-        return find_argument(registry.load("agents", name)) is not None
+        return find_argument(entry_points.load("agents", name)) is not None
     except SwarmBenchError:
         return False
 

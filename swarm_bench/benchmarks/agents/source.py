@@ -11,7 +11,7 @@ from typing import ClassVar
 from swarm_bench.benchmarks.agents.asking import AgentModel, AgentSetup
 from swarm_bench.benchmarks.agents.finding import find_agent, identify, needs_argument
 from swarm_bench.config.parsing import YAML
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Way
 from swarm_bench.core.session.experiment import REHEARSAL, Program
@@ -113,8 +113,8 @@ class AgentSource:
         attribute, _, model = remainder.partition(":")
         if name.endswith(YAML):
             return name, remainder
-        is_ours = registry.is_registered("agents", name)
-        if not is_ours and registry.names_code(class_spec := f"{name}:{attribute}"):
+        is_ours = entry_points.is_registered("agents", name)
+        if not is_ours and entry_points.names_code(class_spec := f"{name}:{attribute}"):
             return class_spec, model
         if match := _FILE.fullmatch(self.argument):
             return match["spec"], match["model"]

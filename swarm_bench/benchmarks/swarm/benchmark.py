@@ -18,7 +18,7 @@ from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.config.annotations import Option, notes, written_name
-from swarm_bench.config.options import SCOPES, Settings
+from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from operator import attrgetter
 
-from swarm_bench.config.options import SCOPES
+from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import Group, Trial, stable_id
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task, cut

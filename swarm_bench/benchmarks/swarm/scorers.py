@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, HarnessError, UnknownName, described
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ScoreContext, Scorer, Tree
@@ -117,7 +117,7 @@ def load_scorers(names: Sequence[str] | None = None) -> tuple[Scorer, ...]:
     `swarm_bench.scorers`, and `module:Class`; without names every one that is registered. Raises
     `ConfigError` for one that cannot be used, `UnknownName` for one that there is not."""
     shipped = {scorer.name: scorer for scorer in _SELECTABLE}
-    installed = [plugin.name for plugin in registry.list_plugins("scorers")]
+    installed = [plugin.name for plugin in entry_points.list_plugins("scorers")]
     selected: Iterable[str] = [*shipped, *installed] if names is None else dict.fromkeys(names)
     loaded: list[object] = [*_ALWAYS]
     for name in selected:
@@ -133,7 +133,7 @@ def require_known(*names: str) -> None:
     for: that would import it."""
     always = [scorer.name for scorer in _ALWAYS]
     choosable = [scorer.name for scorer in _SELECTABLE]
-    choosable += [plugin.name for plugin in registry.list_plugins("scorers")]
+    choosable += [plugin.name for plugin in entry_points.list_plugins("scorers")]
     for name in names:
         if name not in (*always, *choosable) and not is_code(name):
             raise UnknownName("scorer", name, choosable)
@@ -228,7 +228,7 @@ def _read_files(trees: Trees, commit: str | None) -> tuple[frozenset[str], Tree 
 
 
 def _make_scorer(name: str) -> object:
-    kind = registry.load("scorers", name)
+    kind = entry_points.load("scorers", name)
     try:
         return kind()
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.core.registry import own_version
 from swarm_bench.programs.scout.grep import Query, counts
 from swarm_bench.programs.scout.workspace_files import Files
 from swarm_bench.programs.stdio_server import Answer, Server

@@ -4,8 +4,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.registry import own_version
 
 SERVICE = "canopy-service"
 """Its program, and its name in mode files."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, described
 from swarm_bench.core.ports import Probe, ProbeContext
 from swarm_bench.core.session.experiment import Experiment, Mode
@@ -28,7 +28,7 @@ _FILE = re.compile(r"[a-z][a-z0-9-]{0,60}-metrics")
 
 def check_name(word: str) -> str:
     """Check that a mode file can name a probe so; no code is loaded. Raises `UnknownName`."""
-    names = {*SHIPPED, *(plugin.name for plugin in registry.list_plugins("probes"))}
+    names = {*SHIPPED, *(plugin.name for plugin in entry_points.list_plugins("probes"))}
     if ":" not in word and word not in names:
         raise UnknownName("probe", word, names)
     return word
@@ -52,7 +52,7 @@ def load_probes(modes: Iterable[Mode]) -> dict[str, Probe]:
 def load(word: str) -> Probe:
     """Load the probe that a word stands for. Raises `UnknownName`, and `ConfigError` for what is
     no probe."""
-    factory = registry.load("probes", word)
+    factory = entry_points.load("probes", word)
     try:
         probe = factory()
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything

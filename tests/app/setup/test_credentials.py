@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.app.setup.agents import check_credentials, describe_credential_warning, is_paid
 from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.layers import load
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 from tests.builders.golden import Sentences
 
@@ -46,7 +46,7 @@ def test_what_lets_an_agent_in(
     name: str, given: dict[str, object], variables: dict[str, str], expected: str | None
 ) -> None:
     settings = load({"agent": name, **given}).settings
-    agent = registry.load("agents", name)()
+    agent = entry_points.load("agents", name)()
     if expected == "refused":
         with pytest.raises(UsageError, match=f"The agent {name} has no key for its provider"):
             check_credentials(agent, settings, variables)
@@ -59,7 +59,7 @@ def test_what_lets_an_agent_in(
 def test_a_login_counts_with_the_users_home(home: Path) -> None:
     (home / ".claude").mkdir()
     (home / ".claude" / ".credentials.json").write_text("{}")
-    agent = registry.load("agents", "claude")()
+    agent = entry_points.load("agents", "claude")()
     settings = load({"agent": "claude", "inherit_settings": True}).settings
     assert check_credentials(agent, settings, {}) is None
     with pytest.raises(UsageError):
@@ -69,7 +69,7 @@ def test_a_login_counts_with_the_users_home(home: Path) -> None:
 def test_a_plan_is_shown_with_what_would_be_refused(
     monkeypatch: pytest.MonkeyPatch, golden: Sentences
 ) -> None:
-    agent, resolved = registry.load("agents", "claude")(), load({"agent": "claude"})
+    agent, resolved = entry_points.load("agents", "claude")(), load({"agent": "claude"})
     warning = describe_credential_warning(agent, resolved)
     golden(str(warning))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk")

@@ -16,8 +16,8 @@ from swarm_bench.app.trust.demands import list_demands, list_session_demands
 from swarm_bench.app.trust.option_parts import OF_OPTION
 from swarm_bench.app.trust.run_demands import OF_RUN
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.config.compare_options import REPOSITORY, SCOPES
 from swarm_bench.config.layers import Resolved, load
-from swarm_bench.config.options import REPOSITORY, SCOPES
 from swarm_bench.config.run_options import RUN_SCOPES
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.designs import COMPARE

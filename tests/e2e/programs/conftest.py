@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from tests.e2e.conftest import Bench, Done
 
 PACKAGES = {
@@ -50,7 +50,7 @@ def cache_folder() -> Path:
 
 def install(name: str) -> Path:
     """The folder with the program's executable. Raises `NotInstalled`."""
-    version = registry.load("agents", name)().abilities.tested_version
+    version = entry_points.load("agents", name)().abilities.tested_version
     return install_from_npm(name, PACKAGES[name], version)
 
 

@@ -14,11 +14,11 @@ from swarm_bench.benchmarks.swarm.metrics.tool_use import (
     TOOL_USE,
     TOOLS,
 )
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
+from swarm_bench.core.entry_points import Plugin
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.guarded_metric import guarded_metric
 from swarm_bench.core.metric import Metric, Metrics, fault
-from swarm_bench.core.registry import Plugin
-from swarm_bench.core.roles.metric_reader import guarded_metric
 
 _ALL = (
     *OF_KEYS,
@@ -42,7 +42,7 @@ def load_metrics() -> Metrics:
     """Load the metrics that packages register as `swarm_bench.metrics`, behind those that come with
     the benchmark. One that cannot be used is omitted, and a sentence says so."""
     try:
-        plugins = registry.list_plugins("metrics")
+        plugins = entry_points.list_plugins("metrics")
     except ConfigError as error:
         return replace(METRICS, omitted=(f"No metric of a package is shown: {error}.",))
     return add_plugins(METRICS, plugins)
@@ -61,7 +61,7 @@ def add_plugins(metrics: Metrics, plugins: Iterable[Plugin]) -> Metrics:
 
 def _load(plugin: Plugin, metrics: Metrics) -> Metric:
     """Load one; raise `ConfigError` with a clause when it cannot be shown beside the others."""
-    metric = registry.load("metrics", plugin.name)
+    metric = entry_points.load("metrics", plugin.name)
     if not isinstance(metric, Metric):
         raise ConfigError(f"it is a {type(metric).__name__} and no Metric")
     if clause := fault(metric):

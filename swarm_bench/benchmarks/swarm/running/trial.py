@@ -18,13 +18,13 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
+from swarm_bench.core.roles.executor import Executor
 from swarm_bench.core.session.records import Measurements, Rehearsed, SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.budget import Budget
 from swarm_bench.engine.caps import MOST_NAMES, shorten
-from swarm_bench.engine.executor import Executor
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 from swarm_bench.runtime.sink import clean_text, clean_value

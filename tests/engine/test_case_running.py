@@ -19,7 +19,7 @@ from swarm_bench.core.session.cases import (
     Deliver,
 )
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.executor import run_cases
+from swarm_bench.engine.case_running import run_cases
 
 pytestmark = pytest.mark.anyio
 TRIALS = tuple(

@@ -1,30 +1,14 @@
-"""Who runs the groups of a session."""
+"""Runs a group of cases in this process, and makes failures of what goes wrong."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
 
 import anyio
 
 from swarm_bench.core.errors import SwarmBenchError, described
+from swarm_bench.core.roles.executor import Deliver
 from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shorten
-
-D = TypeVar("D")
-J_in = TypeVar("J_in", contravariant=True)
-D_out = TypeVar("D_out", covariant=True)
-
-Deliver = Callable[[D], Awaitable[None]]
-"""Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""
-
-
-class Executor(Protocol[J_in, D_out]):
-    """Runs the trials of a group, wherever that is: jobs and deliveries are plain data."""
-
-    async def __call__(self, job: J_in, deliver: Deliver[D_out], /) -> None:
-        """Run the trials of the group, and deliver what is known of each as soon as it ends.
-        Cancelling it stops them; what they had done is delivered too."""
-        ...
 
 
 async def run_cases(

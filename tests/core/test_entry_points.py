@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from swarm_bench.core import registry
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.datasets.rows import find_dataset, hash_of, is_class, is_file, read_rows
 from tests.builders.packages import install
@@ -62,21 +62,21 @@ def test_a_registered_class_gets_what_stands_behind_its_colon(package: Path) -> 
 def test_an_argument_is_refused_where_it_is_not_taken_and_missed_where_it_is(
     package: Path,
 ) -> None:
-    assert registry.make("datasets", "lines").path == ""
+    assert entry_points.make("datasets", "lines").path == ""
     with pytest.raises(UsageError, match="humaneval takes nothing behind a colon; write humaneval"):
         find_dataset("humaneval:x")
     with pytest.raises(UsageError, match="needy needs an argument behind a colon; write needy:ARG"):
         find_dataset("needy")
     with pytest.raises(UsageError, match="local takes nothing behind a colon"):
-        registry.make("environments", "local:podman")
+        entry_points.make("environments", "local:podman")
     with pytest.raises(UnknownName):
-        registry.make("environments", "nowhere")
+        entry_points.make("environments", "nowhere")
     with pytest.raises(ConfigError, match="did you mean 'container'?"):
-        registry.make("environments", "containr:x")
+        entry_points.make("environments", "containr:x")
     with pytest.raises(UsageError, match="^container needs an argument behind a colon; write cont"):
-        registry.make("environments", "container")
+        entry_points.make("environments", "container")
     with pytest.raises(ConfigError, match="nowhere:Box"):
-        registry.make("environments", "nowhere:Box")
+        entry_points.make("environments", "nowhere:Box")
 
 
 class Row(BaseModel):
