@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
+from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.base import EXPERIMENT_VERSION, BaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.lines import METRICS, SUPERSEDED, R, Records
@@ -98,6 +99,12 @@ class Folder(Generic[E, R]):
     def had_session(self) -> bool:
         """Tell whether a session was here, even if its experiment is lost."""
         return self.holds_session() or self.lock.exists()
+
+    def write_summary(self, summary: RenderedDocument) -> None:
+        """Write what a reader opens: the summary, and its details beside it, if it has some."""
+        write_whole(self.summary, summary.markdown)
+        if summary.details:
+            write_whole(self.details, summary.details)
 
     def _write(self, experiment: E) -> None:
         """Store the experiment; an older one becomes one of this version."""

@@ -58,7 +58,7 @@ def write_series_summary(
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
     summary = _summarise_series(path, {} if read is None else read, audited=audited)
-    write_whole(SessionFolder(path).summary, summary.markdown)
+    SessionFolder(path).write_summary(summary)
     return summary
 
 
@@ -190,9 +190,7 @@ def write_summary(
     beside it. `audited`: held against the streams of its agents."""
     data = read_audited(folder) if audited else folder.read()
     report, summary = _summarise(data, folder, has_details=True)
-    write_whole(folder.summary, summary.markdown)
-    if summary.details:
-        write_whole(folder.details, summary.details)
+    folder.write_summary(summary)
     return report, summary
 
 

@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.cases.folder import ModelFolder
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.reports.markdown import write_document
-from swarm_bench.runtime.files import hold_lock, write_whole
+from swarm_bench.runtime.files import hold_lock
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging import Answers
@@ -53,7 +53,7 @@ class ModelSession(PairSession):
     def report(self) -> RenderedDocument:
         session = self.read()
         summary = write_document(session.document)
-        write_whole(self.folder.summary, summary.markdown)
+        self.folder.write_summary(summary)
         write_results(session, self.benchmark, self.folder.path)
         return summary
 

@@ -49,7 +49,6 @@ from swarm_bench.engine.lines import (
 )
 from swarm_bench.engine.plan import plan_cases, select_planned
 from swarm_bench.reports.markdown import write_document
-from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import open_untrusted, read
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class PairSession(StoredSession):
 
     def report(self) -> RenderedDocument:
         summary = write_document(self.read().document)
-        write_whole(self.folder.summary, summary.markdown)
+        self.folder.write_summary(summary)
         return summary
 
     def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
