@@ -20,8 +20,7 @@ from typing import Any
 from swarm_bench.analysis.selection import Slice, Weights
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.errors import described
-from swarm_bench.core.guarded_metric import Guarded
-from swarm_bench.core.metric import How, Metric, ReadSwarm, ReadTrial
+from swarm_bench.core.metric import Guarded, How, Metric, ReadSwarm, ReadTrial
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.cases import CaseRecord

@@ -19,8 +19,7 @@ from swarm_bench.analysis.comparison.pairs import (
 from swarm_bench.analysis.comparison.quality import find_quality_metric
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.guarded_metric import Guarded
-from swarm_bench.core.metric import Better, Metric, Metrics, ReadTrial
+from swarm_bench.core.metric import Better, Guarded, Metric, Metrics, ReadTrial
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials import Entry, Scored, TableColumn, TrialsTable
 from swarm_bench.core.session.base import RecordView

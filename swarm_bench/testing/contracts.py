@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from swarm_bench.core.guarded_metric import Guarded
-from swarm_bench.core.metric import Metric, fault
+from swarm_bench.core.metric import Guarded, Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
 from swarm_bench.core.ports import (
     Agent,

@@ -18,8 +18,7 @@ from swarm_bench.analysis.readings import LINES, read_column, select_results
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import format_places, join_titles, quantify
-from swarm_bench.core.guarded_metric import Guarded
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Guarded, Metric
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.base import RecordView

@@ -33,8 +33,7 @@ from swarm_bench.benchmarks.cases.folder import (
 from swarm_bench.config.annotations import flag
 from swarm_bench.core.entry_points import list_plugins
 from swarm_bench.core.errors import Refused, UsageError
-from swarm_bench.core.guarded_metric import guarded_metric
-from swarm_bench.core.metric import Metrics
+from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord, R
 from swarm_bench.core.session.judgements import JUDGE

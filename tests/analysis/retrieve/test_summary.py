@@ -13,7 +13,7 @@ from swarm_bench.analysis.retrieve.caveats import list_form_caveats
 from swarm_bench.analysis.retrieve.figures import compute_p95
 from swarm_bench.analysis.retrieve.summary import ComparedSearches, make_document
 from swarm_bench.benchmarks.retrieve.benchmark import METRICS
-from swarm_bench.core.guarded_metric import guarded_metric
+from swarm_bench.core.metric import guarded_metric
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import CaseRecord

@@ -17,8 +17,7 @@ from swarm_bench.benchmarks.swarm.metrics.tool_use import (
 from swarm_bench.core import entry_points
 from swarm_bench.core.entry_points import Plugin
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.guarded_metric import guarded_metric
-from swarm_bench.core.metric import Metric, Metrics, fault
+from swarm_bench.core.metric import Metric, Metrics, fault, guarded_metric
 
 _ALL = (
     *OF_KEYS,

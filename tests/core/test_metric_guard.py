@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from swarm_bench.core.guarded_metric import Guarded
+from swarm_bench.core.metric import Guarded
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, True, False, 1 + 1e-12, -1e-12])
