@@ -66,7 +66,7 @@ def packages(bench: Bench) -> Path:
 
 def call(bench: Bench, packages: Path, *arguments: str) -> Done:
     path = f"{packages}:{bench.environment()['PATH']}"
-    done = bench.call(*arguments, inside=("env", f"PYTHONPATH={packages}", f"PATH={path}"))
+    done = bench.call(*arguments, env={"PYTHONPATH": str(packages), "PATH": path})
     assert done.code == 0, done.out + done.err
     return done
 

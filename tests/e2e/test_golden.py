@@ -158,19 +158,19 @@ def test_a_session_is_the_one_that_was_looked_at(
     name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(bench.folder)
-    inside = ("env", "PYTHONPATH=packages") if name == "toy" else ()
+    packages = {"PYTHONPATH": "packages"} if name == "toy" else {}
     with environment_of(name) as env:
-        done = bench.call(*COMMANDS[name], "--quiet", "--output", "out", inside=inside, env=env)
+        done = bench.call(*COMMANDS[name], "--quiet", "--output", "out", env={**env, **packages})
     assert done.err == f"Results: {bench.folder / 'out'}\n"
     folder = bench.folder / "out"
     assert done.out == (folder / "summary.md").read_text()
-    again = bench.call("report", "out", inside=inside)
+    again = bench.call("report", "out", env=packages)
     assert (again.code, again.out) == (0, done.out), again.err
     for session in sessions(folder):
         check_trusted(bench, session)
     settle(folder)
     for path in {folder, *sessions(folder)}:
-        again = bench.call("report", str(path), inside=inside)
+        again = bench.call("report", str(path), env=packages)
         assert again.code == 0, again.err
     for file in ("experiment.json", "metrics.jsonl", "summary.md", "details.md"):
         for path in sorted(folder.rglob(file)):

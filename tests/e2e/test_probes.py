@@ -96,9 +96,9 @@ def test_a_package_registers_a_probe_by_name(bench: Bench) -> None:
     packages = bench.folder / "packages"
     (bench.folder / "my_probe.py").unlink()
     install_example("probe", "my_probe", packages)
-    inside = ("env", f"PYTHONPATH={packages}")
     words = ["--modes", str(path), "--agents", "1", "--runs", "1", "--output", "out"]
-    done = bench.call("compare", "--repo", str(bench.repo), *words, inside=inside)
+    env = {"PYTHONPATH": str(packages)}
+    done = bench.call("compare", "--repo", str(bench.repo), *words, env=env)
     assert done.code == 0, done.err
     mine = swarms(bench)["mine"]
     assert mine["difference"]["my-tool"]["searches"] > 0

@@ -120,7 +120,7 @@ class Letters(ModelBenchmark):
 
 
 def run(bench: Bench, *words: str, code: int = 0) -> Done:
-    done = bench.call(*words, inside=("env", "PYTHONPATH=packages"))
+    done = bench.call(*words, env={"PYTHONPATH": "packages"})
     assert done.code == code, done.err
     return done
 
@@ -191,9 +191,9 @@ def test_code_is_permitted_where_rows_have_code_and_run_in_a_box_with_an_argumen
     assert "box needs an argument behind a colon" in needed.err
     box = ("--environment", "box:a/b:1")
     finding = f"code of models: run in the box {box[1].partition(':')[2]}"
-    looked = letters.call("doctor", *box, inside=("env", "PYTHONPATH=packages"))
+    looked = letters.call("doctor", *box, env={"PYTHONPATH": "packages"})
     assert finding in looked.out
-    wrong = letters.call("doctor", "--environment", "box", inside=("env", "PYTHONPATH=packages"))
+    wrong = letters.call("doctor", "--environment", "box", env={"PYTHONPATH": "packages"})
     assert "problem  code of models: box needs an argument" in wrong.out
     run(letters, *words, *box, "--models", "reference", "--output", "boxed")
     experiment = json.loads((letters.folder / "boxed/experiment.json").read_text())

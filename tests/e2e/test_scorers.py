@@ -53,8 +53,8 @@ def install(folder: Path, **scorers: str) -> Path:
 
 def compare(bench: Bench, folder: Path) -> Done:
     words = ["--modes", "baseline", "--agents", "2", "--runs", "1", "--output", "out"]
-    inside = ("env", f"PYTHONPATH={folder}")
-    return bench.call("compare", "--repo", str(bench.repo), *words, inside=inside)
+    env = {"PYTHONPATH": str(folder)}
+    return bench.call("compare", "--repo", str(bench.repo), *words, env=env)
 
 
 @pytest.mark.slow

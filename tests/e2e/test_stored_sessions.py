@@ -63,16 +63,16 @@ def test_a_stored_session_is_reported_and_continued(stored: Path, bench: Bench) 
     folder = copied(stored, bench)
     before = bench.records("out")
     first = (folder / "metrics.jsonl").read_bytes()
-    inside = ("env", "PYTHONPATH=packages") if stored.name == "toy" else ()
-    report = bench.call("report", "out", inside=inside)
+    env = {"PYTHONPATH": "packages"} if stored.name == "toy" else None
+    report = bench.call("report", "out", env=env)
     assert (report.code, report.err) == (0, "")
     assert all(arm in report.out for arm in {it.get("arm") or it["mode"] for it in before})
     words = (*RUNNING[stored.name], "--continue", "out", "--runs", "2", "--trust", "--quiet")
-    done = bench.call(*words, inside=inside)
+    done = bench.call(*words, env=env)
     assert done.code == 0, done.err
     after = bench.records("out")
     assert (folder / "metrics.jsonl").read_bytes().startswith(first)
     once = {it["name"] for it in bench.experiment("out").get("models", ()) if it.get("once")}
     assert len(after) == len(before) + sum(it.get("arm") not in once for it in before)
     assert bench.experiment("out")["schema_version"] == EXPERIMENT_VERSION
-    assert bench.call("report", "out", inside=inside).code == 0
+    assert bench.call("report", "out", env=env).code == 0

@@ -179,8 +179,8 @@ class Judging:
 
     def __call__(self, *words: str, home: Path | None = None, code: int = 0) -> str:
         folder = self.bench.folder
-        inside = ("env", f"PYTHONPATH={folder}", f"HOME={home or folder}")
-        done = self.bench.call(*words, inside=inside)
+        env = {"PYTHONPATH": str(folder), "HOME": str(home or folder)}
+        done = self.bench.call(*words, env=env)
         assert done.code == code, done.err
         was = self.loaded.exists()
         self.loaded.unlink(missing_ok=True)

@@ -48,6 +48,8 @@ def _run(argv: list[str], folder: Path, environment: dict[str, str], out: Path, 
     os.environ.update(environment)
     os.chdir(folder)
     tempfile.tempdir = None  # found by the old environment
+    folders = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[1:1] = map(os.path.abspath, folders)  # behind the folder of the script
     for number, path in enumerate([Path(os.devnull), out, err]):
         opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.dup2(opened, number)
