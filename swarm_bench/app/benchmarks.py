@@ -1,9 +1,10 @@
 """The benchmarks that are installed: a line on each, a page on one, and what runs it. What differs
-by the kind of benchmark is asked here, and nowhere else."""
+by whether a benchmark asks models is decided here."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -82,6 +83,14 @@ def find_model_benchmark(name: str, refusal: str) -> RowBenchmark:
     if not isinstance(benchmark, RowBenchmark):
         raise UsageError(refusal)
     return benchmark
+
+
+def describe_lost_models(path: Path, name: str) -> str:
+    """Say that a session asked models, which its benchmark does no more."""
+    return (
+        f"{path} is a session of models, which the benchmark {name} asks no more; install the "
+        "version that it was run with"
+    )
 
 
 def check_runnable(name: str, benchmark: CaseBenchmark) -> None:

@@ -45,7 +45,7 @@ class Folder(Generic[E, R]):
     """Paths of one session, and what is read from and written to them."""
 
     mark: str
-    """A key that the experiments of this kind have, and no others."""
+    """A key that all experiments of this kind have."""
 
     def __init__(self, path: Path, experiment: type[E], record: type[R]) -> None:
         """`experiment` and `record` are the kinds of what it holds."""
@@ -60,7 +60,7 @@ class Folder(Generic[E, R]):
 
     @classmethod
     def holds(cls, path: Path) -> bool:
-        """Tell whether a folder holds a session of this kind."""
+        """Tell whether the experiment in a folder has the mark of this kind."""
         return cls.mark in experiment_keys(path)
 
     def check_free(self) -> None:

@@ -50,12 +50,6 @@ class Server:
                 replies.write(json.dumps(reply, separators=(",", ":")).encode() + b"\n")
                 replies.flush()
 
-    def serve_process(self) -> None:
-        """Answer what standard input asks until it ends, or the process is told to."""
-        signal.signal(signal.SIGTERM, _end)
-        with suppress(KeyboardInterrupt, BrokenPipeError):
-            self.serve(sys.stdin.buffer, sys.stdout.buffer)
-
     def reply(self, line: bytes) -> Json | None:
         """Answer one line; `None` when it needs no reply."""
         try:
@@ -103,6 +97,14 @@ class Server:
         answer = self.call(name, arguments if isinstance(arguments, dict) else {})
         content = [{"type": "text", "text": answer.text}]
         return {"content": content, "isError": answer.is_error}
+
+
+def serve_process(make_server: Callable[[], Server]) -> None:
+    """Make a server, and have it answer what standard input asks until that ends, or the process
+    is told to end."""
+    signal.signal(signal.SIGTERM, _end)
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        make_server().serve(sys.stdin.buffer, sys.stdout.buffer)
 
 
 def _describe_tool(tool: ToolSpec) -> Json:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.builders.golden import Sentences
+from tests.e2e import warm
+from tests.e2e.conftest import Done
 from tests.simulation.sessions import COMMAND, Design, Session, Truth
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -20,13 +22,22 @@ FEW = "nothing can be shown with fewer than 6 independent ones"
 MISSING = ": no verdict.** None of 6 tasks was measured on both sides"
 
 
-def call(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run the command in a process of its own, where a warning is an error."""
-    environment = Design.environment(folder) | {"PYTHONWARNINGS": "error"}
+def call(folder: Path, *words: str) -> Done:
+    """Run the command where a warning is an error."""
+    return Done(*warm.call([str(COMMAND), *words], folder, _environment(folder)))
+
+
+def call_anew(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run it in an interpreter of its own, where a warning of an import is an error, too."""
     return subprocess.run(
         [COMMAND, *words],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env=_environment(folder), capture_output=True, text=True, timeout=120,
+        check=False,
     )  # fmt: skip
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return Design.environment(folder) | {"PYTHONWARNINGS": "error"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +74,10 @@ def test_little_data(tmp_path: Path, case: Case) -> None:
     done = call(tmp_path, *design.words(1), *case.words)
     again = call(tmp_path, "report", "out-1")
     # Trials that the provider failed are run again: the session is not complete.
-    assert done.returncode == (3 if LIMITED in (case.steps or ()) else 0), done.stderr
-    assert (again.returncode, again.stderr) == (0, "")
-    assert not re.search(r"Warning:|Traceback", done.stderr)
-    for summary in (done.stdout, again.stdout):
+    assert done.code == (3 if LIMITED in (case.steps or ()) else 0), done.err
+    assert (again.code, again.err) == (0, "")
+    assert not re.search(r"Warning:|Traceback", done.err)
+    for summary in (done.out, again.out):
         assert case.sentence in Session(folder=tmp_path, summary=summary).sentence("other")
         assert not re.search(r"\b(nan|inf)\b", summary)
 
@@ -85,7 +96,7 @@ def play_otherwise(script: Path, case: Case) -> None:
 def test_equal_values(tmp_path: Path) -> None:
     design = Design(modes={"other": Truth()}, tasks=6, runs=2, spread=0)
     design.prepare(tmp_path)
-    done = call(tmp_path, *design.words(1))
+    done = call_anew(tmp_path, *design.words(1))
     sentence = Session(folder=tmp_path, summary=done.stdout).sentence("other")
     assert sentence.startswith(": cannot tell yet.** It found "), done.stderr
     assert "same in all 6 tasks" in sentence
@@ -96,6 +107,6 @@ def test_a_metric_that_no_verdict_is_on(tmp_path: Path, metric: str, golden: Sen
     design = Design(modes={"other": Truth()}, tasks=1, runs=1)
     design.prepare(tmp_path)
     done = call(tmp_path, *design.words(1), "--primary", metric)
-    assert (done.returncode, done.stdout) == (2, "")
-    golden(done.stderr)
+    assert (done.code, done.out) == (2, "")
+    golden(done.err)
     assert not (tmp_path / "out-1").exists()

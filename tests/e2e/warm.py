@@ -9,6 +9,7 @@ import os
 import pkgutil
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -59,6 +60,8 @@ def _run(argv: list[str], folder: Path, environment: dict[str, str], out: Path, 
     sys.stdout = _text(1, "w", "surrogateescape")
     sys.stderr = _text(2, "w", "backslashreplace")
     sys.argv = argv
+    if environment.get("PYTHONWARNINGS") == "error":
+        warnings.simplefilter("error")
     main()
 
 

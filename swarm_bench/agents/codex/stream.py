@@ -121,10 +121,12 @@ class Transcript:
         self.calls.add(key, name, item.get("arguments") or described)
         if _was_denied(item):
             self.denials[key] = name
+        if item.get("status") in _NOT_DONE:
+            self.calls.failures[key] = name
         # At the end of a turn it completes what is open, in the state that it is in.
         if done and item.get("status") != "in_progress":
             content = item.get("result") or item.get("aggregated_output")
-            self.calls.add_result(key, content, failed=item.get("status") in _NOT_DONE)
+            self.calls.add_result(key, content)
 
     def _add_error(self, message: object) -> None:
         clause = as_clause(message)

@@ -185,7 +185,9 @@ class ToolCalls:
 
     def add(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id; commands and paths are known by the names of arguments."""
-        self.tools[call], self._arguments[call] = tool, arguments
+        self.tools[call] = tool
+        if not self._figures_only:
+            self._arguments[call] = arguments
         values = as_object(arguments)
         for key in filter(values.__contains__, _COMMAND):
             _note(self._commands, _lines(values[key]))

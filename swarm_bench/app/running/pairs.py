@@ -13,6 +13,7 @@ from typing import Any, Generic
 from pydantic import TypeAdapter
 
 from swarm_bench.analysis.planning.case_plan import describe_trials
+from swarm_bench.app.benchmarks import describe_lost_models
 from swarm_bench.app.models.setup import refuse_model_options
 from swarm_bench.app.result import SessionResult, list_silent_arms
 from swarm_bench.app.session import Call, Ready
@@ -29,9 +30,10 @@ from swarm_bench.app.stored.pairs import PairSession, select_first_records
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
 from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
-from swarm_bench.benchmarks.cases.folder import CaseFolder
+from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
 from swarm_bench.config.layers import OptionSources, read_sources
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
@@ -74,7 +76,7 @@ class PairCall(RunCall[CaseExperiment, CaseRecord]):
     """A call that runs a benchmark with arms of its own."""
 
     def open_folder(self, path: Path) -> CaseFolder[CaseExperiment, CaseRecord]:
-        return CaseFolder(path, CaseExperiment, CaseRecord)
+        return open_case_folder(path)
 
     def prepare(
         self, continued: CaseFolder[CaseExperiment, CaseRecord] | None, emit: Emit | None
@@ -83,6 +85,8 @@ class PairCall(RunCall[CaseExperiment, CaseRecord]):
         benchmark, request = self.benchmark, self.request
         old = continued.read_experiment() if continued else None
         properties = resolve_case_properties(benchmark, benchmark.properties, request, old)
+        if continued and old and "models" in old.started_words:
+            raise UsageError(describe_lost_models(continued.path, request.benchmark))
         experiment = build_case_experiment(benchmark, properties, request, old)
         take_over(emit)
         ready = PairReady[CaseExperiment, CaseRecord](

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarm_bench.analysis.cases.model_summary import ComparedModels
-from swarm_bench.app.benchmarks import check_runnable, find_model_benchmark
+from swarm_bench.app.benchmarks import check_runnable, describe_lost_models, find_model_benchmark
 from swarm_bench.app.models.files import write_results
 from swarm_bench.app.stored.pairs import PairSession, find_loaded_name, read_session
 from swarm_bench.app.stored.session import RescoreRequest
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 class ModelSession(PairSession):
     """A session of models."""
 
+    _benchmark: RowBenchmark | None
+
     def __init__(self, path: Path, benchmark: RowBenchmark | None = None) -> None:
-        super().__init__(path)
-        self._model_benchmark = benchmark
+        super().__init__(path, benchmark)
 
     @cached_property
     def folder(self) -> ModelFolder:
@@ -34,14 +35,11 @@ class ModelSession(PairSession):
 
     @property
     def benchmark(self) -> RowBenchmark:
-        if self._model_benchmark is not None:
-            return self._model_benchmark
+        if self._benchmark is not None:
+            return self._benchmark
         name = find_loaded_name(self.folder.path, self.folder.read_experiment())
-        benchmark = find_model_benchmark(
-            name,
-            f"{self.folder.path} is a session of models, which the benchmark {name} asks no more; "
-            "install the version that it was run with",
-        )
+        refusal = describe_lost_models(self.folder.path, name)
+        benchmark = find_model_benchmark(name, refusal)
         check_runnable(name, benchmark)
         return benchmark
 

@@ -29,6 +29,7 @@ from swarm_bench.benchmarks.cases.folder import (
     RESCORED,
     RESULTS,
     CaseFolder,
+    open_case_folder,
 )
 from swarm_bench.config.annotations import flag
 from swarm_bench.core.entry_points import list_plugins
@@ -73,7 +74,7 @@ class PairSession(StoredSession):
 
     @cached_property
     def folder(self) -> CaseFolder[Any, Any]:
-        return CaseFolder(self.path, CaseExperiment, CaseRecord)
+        return open_case_folder(self.path)
 
     @property
     def benchmark(self) -> CaseBenchmark:

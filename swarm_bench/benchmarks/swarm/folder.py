@@ -267,7 +267,7 @@ def find_newest_session(results: Path, design: Design) -> Path:
     for changed, path, file in sorted(files, reverse=True):
         if changed + _CLOCK_SECONDS < start:
             break  # what was not changed since cannot have begun later
-        with suppress(UsageError):
+        with suppress(UsageError):  # what cannot be read is passed over, as that of other commands
             experiment = SessionFolder(file.parent).read_experiment()
             check_command(experiment.design, design, f"{path} is a session of another command")
             if experiment.created_at.timestamp() > start:

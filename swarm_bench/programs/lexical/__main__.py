@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.programs.scout.grep import Query, counts
 from swarm_bench.programs.scout.workspace_files import Files
-from swarm_bench.programs.stdio_server import Answer, Server
+from swarm_bench.programs.stdio_server import Answer, Server, serve_process
 from swarm_bench.runtime.files import remove
 from swarm_bench.text.bm25 import Bm25
 from swarm_bench.text.ranking import is_code
@@ -172,7 +172,7 @@ def main() -> None:
     options = parser.parse_args()
     search = SEARCHES[options.search](options.root.resolve())
     if not options.build:
-        server_of(options.search, search).serve_process()
+        serve_process(partial(server_of, options.search, search))
     elif isinstance(search, Bm25Search):
         search.build()
 

@@ -21,7 +21,7 @@ from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex
 from swarm_bench.programs.canopy.parameters import Arguments
 from swarm_bench.programs.canopy.result_json import SearchResult, expansion_text, query_result
 from swarm_bench.programs.canopy.search.pack import Pack, pack_result
-from swarm_bench.programs.stdio_server import Answer, Json, Server
+from swarm_bench.programs.stdio_server import Answer, Json, Server, serve_process
 from swarm_bench.retrieval.modes.variables import find_texts
 from swarm_bench.retrieval.placebo.material import (
     NAME,
@@ -51,7 +51,7 @@ def main() -> None:
 
 def serve(material: Path, workspace: Path) -> None:
     """Answer on stdout what stdin asks."""
-    _placebo_server(read_material(material), workspace).serve_process()
+    serve_process(lambda: _placebo_server(read_material(material), workspace))
 
 
 def _placebo_server(material: Material, workspace: Path) -> Server:

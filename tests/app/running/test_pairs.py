@@ -1,5 +1,6 @@
 """What `run` says of a benchmark that cannot be planned, and of a session without answers."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -240,3 +241,19 @@ def test_a_session_that_came_and_went_meanwhile_stays(
     with pytest.raises(UsageError, match="holds another session"):
         run(run_call(request), lambda _: None)
     assert [file.read_text() for file in (out / "experiment.json", summary)] == ["of another"] * 2
+
+
+def test_a_session_of_models_is_not_continued_without_them(tmp_path: Path) -> None:
+    """As the benchmark asked models once, and has arms of its own now."""
+    word, out = "swarm_bench.testing.toy:Toy", tmp_path / "out"
+    settings = RunSettings(models=["reference"], limit="2", output=out)
+    run(run_call(CaseRequest(benchmark="conala", settings=settings)), lambda _: None)
+    stored = json.loads((out / "experiment.json").read_text())
+    toy = {"benchmark": "toy", "benchmark_version": Toy.version, "properties": {}}
+    content = json.dumps(stored | toy | {"benchmark_class": word})
+    (out / "experiment.json").write_text(content)
+    records = (out / "metrics.jsonl").read_bytes()
+    with pytest.raises(UsageError, match="is a session of models, which the benchmark .* no more"):
+        run(run_call(CaseRequest(benchmark=word, resume=out)), lambda _: None)
+    assert (out / "experiment.json").read_text() == content
+    assert (out / "metrics.jsonl").read_bytes() == records

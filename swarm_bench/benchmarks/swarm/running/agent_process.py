@@ -222,7 +222,7 @@ STAYED = "It had answered and did not end, so it was ended"
 def read_outcome(agent: Agent, exit: AgentExit) -> Outcome:
     """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
     its output by something else: that is not opened. What had answered and was ended then counts as
-    if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for impossible
+    if it had ended by itself. Raises what the adapter raises, and `ValueError` for impossible
     figures. To be called in a thread: what a hostile agent printed takes its time."""
     stayed = exit.stopped == "answered"
     if stayed:
