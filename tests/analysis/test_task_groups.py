@@ -11,7 +11,7 @@ from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.planning.forecast import look_ahead
 from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.document import Grid

@@ -7,7 +7,7 @@ from statistics import fmean
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
-from swarm_bench.analysis.statistics.rule import Change, classify_ratio
+from swarm_bench.analysis.statistics.verdict_rule import Change, classify_ratio
 from tests.simulation.noise import ARMS, Noise, Size, experiments, group_by_case, names
 
 MARGIN = 0.1

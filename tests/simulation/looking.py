@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.looks import compute_half_width
-from swarm_bench.analysis.statistics.rule import FEWEST, count_cases
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST, count_cases
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

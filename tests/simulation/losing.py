@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swarm_bench.analysis.comparison.verdicts import conclude
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.core.session.records import SessionData, TrialRecord

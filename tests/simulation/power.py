@@ -15,7 +15,7 @@ from swarm_bench.analysis.statistics.formulas import (
     compute_detectable,
     compute_median_variance,
 )
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     Verdict,
     classify_quality,
     classify_ratio,

@@ -10,7 +10,7 @@ import pytest
 
 from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances
 from swarm_bench.analysis.planning.forecast import assume_quality
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from tests.simulation.noise import Noise, Size
 from tests.simulation.power import MARGIN, Answers, reached
 

@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.analysis.planning.chances import Bar, Truth
 from swarm_bench.analysis.planning.forecast import EQUAL, assume_quality
 from swarm_bench.analysis.planning.outlook import compute_endings
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from tests.simulation.looking import BLOCK, MARGIN, Floats, looks, normal
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))

@@ -11,7 +11,7 @@ import pytest
 from swarm_bench.analysis.statistics.effects import Effect, compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     FEWEST,
     Change,
     Quality,

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from scipy import stats
 
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from tests.simulation.losing import DIED, MODES, Losing
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000")) // 20

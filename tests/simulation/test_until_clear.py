@@ -11,7 +11,7 @@ from scipy import special
 from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     Change,
     Quality,
     Verdict,

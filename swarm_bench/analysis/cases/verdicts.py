@@ -24,7 +24,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
 )
 from swarm_bench.analysis.statistics.effects import Effect, compute_holm_levels
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.analysis.statistics.verdict_rule import Change
 from swarm_bench.analysis.wording import list_few, lowercase, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Answer, Step, Tone

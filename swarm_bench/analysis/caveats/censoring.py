@@ -11,7 +11,7 @@ from swarm_bench.analysis.comparison.pairs import (
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclude, list_hypotheses
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import Change, Verdict, find_verdict
+from swarm_bench.analysis.statistics.verdict_rule import Change, Verdict, find_verdict
 from swarm_bench.analysis.wording import join, lowercase, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.standing import Caveat

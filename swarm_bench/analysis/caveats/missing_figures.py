@@ -16,7 +16,7 @@ from swarm_bench.analysis.comparison.quality import (
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials
 from swarm_bench.analysis.readings import LINES, read_column, select_results
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST
 from swarm_bench.analysis.wording import format_places, join_titles, quantify
 from swarm_bench.core.metric import Guarded, Metric
 from swarm_bench.core.report.ratios import Column

@@ -32,7 +32,7 @@ from swarm_bench.analysis.sentences.verdict_line import NO_VERDICT
 from swarm_bench.analysis.statistics.changes import describe_size as size_of
 from swarm_bench.analysis.statistics.changes import format_percent_range
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     OPEN,
     Change,
     Quality,

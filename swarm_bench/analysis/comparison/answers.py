@@ -35,7 +35,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
     explain_too_few_compared,
     make_answer,
 )
-from swarm_bench.analysis.statistics.rule import OPEN, Change, Quality, Verdict
+from swarm_bench.analysis.statistics.verdict_rule import OPEN, Change, Quality, Verdict
 from swarm_bench.analysis.wording import make_sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.experiment import Experiment

@@ -25,8 +25,8 @@ from swarm_bench.analysis.statistics.censoring import (
 )
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, pair_figures
-from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, compare_swarms
+from swarm_bench.analysis.statistics.verdict_rule import Change
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import group_tasks

@@ -12,7 +12,7 @@ from swarm_bench.analysis.readings import RUN, TASK, read_column
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import clip_interval
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, compute_typical, pair_figures
-from swarm_bench.analysis.statistics.rule import is_too_few
+from swarm_bench.analysis.statistics.verdict_rule import is_too_few
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
 

@@ -24,7 +24,8 @@ from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, adjust_holm, compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Pairs, pair_figures
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.swarms import stands_over_swarms
+from swarm_bench.analysis.statistics.verdict_rule import (
     Change,
     Quality,
     Verdict,
@@ -33,7 +34,6 @@ from swarm_bench.analysis.statistics.rule import (
     find_quality_verdict,
     find_verdict,
 )
-from swarm_bench.analysis.statistics.swarms import stands_over_swarms
 from swarm_bench.core.metric import Metric
 
 

@@ -25,7 +25,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
 from swarm_bench.analysis.statistics.effects import compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs, pair_figures
-from swarm_bench.analysis.statistics.rule import Change as Shown
+from swarm_bench.analysis.statistics.verdict_rule import Change as Shown
 from swarm_bench.analysis.wording import list_few, make_sentence, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role, SettingChange

@@ -42,11 +42,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
 from swarm_bench.analysis.statistics.effects import compute_holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, pair_figures
-from swarm_bench.analysis.statistics.rule import (
-    Change,
-    classify_quality,
-    classify_ratio,
-)
+from swarm_bench.analysis.statistics.verdict_rule import Change, classify_quality, classify_ratio
 from swarm_bench.analysis.wording import list_few, make_sentence, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role

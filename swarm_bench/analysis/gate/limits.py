@@ -17,7 +17,7 @@ from swarm_bench.analysis.statistics.changes import describe_too_few, format_wor
 from swarm_bench.analysis.statistics.effects import Effect, clip_interval
 from swarm_bench.analysis.statistics.formulas import count_fewest_cases
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures, pair_figures
-from swarm_bench.analysis.statistics.rule import FEWEST, count_cases
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST, count_cases
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict

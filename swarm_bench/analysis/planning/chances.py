@@ -15,7 +15,7 @@ from swarm_bench.analysis.statistics.formulas import (
     find_fewest,
 )
 from swarm_bench.analysis.statistics.looks import compute_half_width
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     FEWEST,
     Change,
     Quality,

@@ -12,7 +12,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA, compute_pooled_sd
 from swarm_bench.analysis.statistics.pairing import make_cases
-from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData

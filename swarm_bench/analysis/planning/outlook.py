@@ -31,7 +31,7 @@ from swarm_bench.analysis.statistics.formulas import (
     count_fewest_cases,
 )
 from swarm_bench.analysis.statistics.looks import compute_detectable_at_last, compute_half_width
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     FEWEST,
     OPEN,
     Change,

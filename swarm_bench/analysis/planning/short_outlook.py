@@ -14,7 +14,7 @@ from swarm_bench.analysis.planning.outlook import (
 )
 from swarm_bench.analysis.statistics.changes import describe_size
 from swarm_bench.analysis.statistics.formulas import POWER
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from swarm_bench.analysis.wording import lowercase, make_sentence
 from swarm_bench.core.metric import Metrics
 

@@ -30,7 +30,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
     explain_too_few_compared,
 )
 from swarm_bench.analysis.statistics.effects import compute_holm_levels
-from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.analysis.statistics.verdict_rule import Change
 from swarm_bench.analysis.wording import make_sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.retrieving import PLAIN, Form

@@ -12,7 +12,7 @@ from swarm_bench.analysis.statistics.changes import (
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     EQUIVALENCE,
     FEWEST,
     Change,

@@ -13,7 +13,7 @@ from swarm_bench.analysis.sentences.contrast import (
 from swarm_bench.analysis.statistics.changes import describe_size as size_of
 from swarm_bench.analysis.statistics.changes import format_percent, format_worth_of
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.rule import EQUIVALENCE, FEWEST, Change
+from swarm_bench.analysis.statistics.verdict_rule import EQUIVALENCE, FEWEST, Change
 from swarm_bench.analysis.wording import make_sentence, quantify
 
 

@@ -11,7 +11,7 @@ from swarm_bench.analysis.sentences.contrast import BASELINE, Contrast, format_p
 from swarm_bench.analysis.statistics.changes import describe_too_few
 from swarm_bench.analysis.statistics.formulas import ALPHA, compute_detectable, count_fewest_cases
 from swarm_bench.analysis.statistics.looks import count_fewest_at_every_look
-from swarm_bench.analysis.statistics.rule import FEWEST, count_cases
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST, count_cases
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.retrieving import AnyExperiment

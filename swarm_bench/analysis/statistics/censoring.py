@@ -14,7 +14,7 @@ from statistics import median
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, pair_figures
-from swarm_bench.analysis.statistics.rule import Change, classify_ratio
+from swarm_bench.analysis.statistics.verdict_rule import Change, classify_ratio
 
 
 @dataclass(frozen=True, kw_only=True)

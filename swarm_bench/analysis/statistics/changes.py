@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST
 from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.session.preregistration import Sealed
 

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.analysis.statistics.verdict_rule import Change
 
 Swarm = tuple[int, int]
 """A run, and the number of the swarm in it."""

@@ -12,7 +12,7 @@ import anyio
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.statistics.changes import GROUPED, format_worth
 from swarm_bench.analysis.statistics.pairing import make_cases
-from swarm_bench.analysis.statistics.rule import count_cases
+from swarm_bench.analysis.statistics.verdict_rule import count_cases
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from swarm_bench.analysis.comparison.answers import find_standing_verdict
 from swarm_bench.analysis.comparison.verdicts import find_unknown_metric, list_hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.statistics.verdict_rule import FEWEST
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics

@@ -9,7 +9,7 @@ from swarm_bench.analysis.diff.modes import Sessions, make_mode_diffs
 from swarm_bench.analysis.gate.modes import make_gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.rule import Change, Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Change, Verdict
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, State

@@ -25,7 +25,7 @@ from swarm_bench.analysis.planning.forecast import (
 from swarm_bench.analysis.planning.outlook import describe_outlook
 from swarm_bench.analysis.planning.spending import describe_expected, explain_too_low
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.rule import Verdict, is_too_few
+from swarm_bench.analysis.statistics.verdict_rule import Verdict, is_too_few
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.run_plan import deal_blocks
 from swarm_bench.core.session.designs import CALIBRATE

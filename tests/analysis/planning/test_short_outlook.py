@@ -10,7 +10,7 @@ from swarm_bench.analysis.planning.chances import Bar, Truth, compute_chances, c
 from swarm_bench.analysis.planning.forecast import Earlier, look_ahead
 from swarm_bench.analysis.planning.outlook import VERDICT_PHRASES
 from swarm_bench.analysis.planning.short_outlook import describe_in_short
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Experiment

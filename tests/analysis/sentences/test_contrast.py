@@ -12,7 +12,12 @@ from swarm_bench.analysis.sentences.contrast import (
 from swarm_bench.analysis.sentences.evidence import describe_decision
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs
-from swarm_bench.analysis.statistics.rule import Change, Quality, classify_quality, classify_score
+from swarm_bench.analysis.statistics.verdict_rule import (
+    Change,
+    Quality,
+    classify_quality,
+    classify_score,
+)
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Value

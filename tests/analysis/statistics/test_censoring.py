@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.analysis.statistics.censoring import Censored, MeasuredFigures, compare_censored
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, Figures
-from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.analysis.statistics.verdict_rule import Change
 
 STOPPED = math.inf
 CASES = [f"t{n}" for n in range(8)]

@@ -8,7 +8,12 @@ from scipy import stats
 from swarm_bench.analysis.statistics.changes import describe_too_few
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
-from swarm_bench.analysis.statistics.rule import Change, Quality, classify_quality, classify_score
+from swarm_bench.analysis.statistics.verdict_rule import (
+    Change,
+    Quality,
+    classify_quality,
+    classify_score,
+)
 from tests.builders.golden import Sentences
 
 VALUES = (0.3, -0.1, 0.25, 0.4, 0.05, -0.2, 0.35, 0.15)

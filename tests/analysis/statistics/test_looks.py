@@ -15,7 +15,7 @@ from swarm_bench.analysis.statistics.looks import (
     compute_log_rarity,
     count_fewest_at_every_look,
 )
-from swarm_bench.analysis.statistics.rule import count_cases, is_too_few
+from swarm_bench.analysis.statistics.verdict_rule import count_cases, is_too_few
 
 Floats = NDArray[np.float64]
 DIFFERENCES = (-0.4, -0.1, -0.35, -0.2, 0.05, -0.6, -0.3, -0.15, -0.25, -0.5)

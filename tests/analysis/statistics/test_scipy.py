@@ -17,7 +17,7 @@ from swarm_bench.analysis.statistics.formulas import (
     compute_sd_interval,
     compute_t_limit,
 )
-from swarm_bench.analysis.statistics.rule import count_cases
+from swarm_bench.analysis.statistics.verdict_rule import count_cases
 
 LIKELY_TIED = st.sampled_from([-0.3, -0.2, -0.1, 0.1, 0.2, 0.3])
 """Their sums are often equal but for the rounding."""

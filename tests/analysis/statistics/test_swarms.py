@@ -10,8 +10,8 @@ import pytest
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, pair_figures
-from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, compare_swarms, stands_over_swarms
+from swarm_bench.analysis.statistics.verdict_rule import Change
 
 TASKS, RUNS = 8, 5
 Of = dict[tuple[Swarm, str], list[float]]

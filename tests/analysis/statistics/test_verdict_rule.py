@@ -5,7 +5,7 @@ import math
 import pytest
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.rule import (
+from swarm_bench.analysis.statistics.verdict_rule import (
     Change,
     Quality,
     Verdict,
