@@ -1,4 +1,5 @@
-"""The table of trials in the summary of a comparison, and the page of one trial."""
+"""The table of trials in the summary of a comparison, whose columns are declared with the metrics
+(`Metric.column`), and the page of one trial."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
