@@ -14,7 +14,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.verdict_rule import Verdict
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.report.document import Grid
+from swarm_bench.core.report.document import Grid, Scale, Value
 from swarm_bench.core.report.gate import Bound, Kind, State
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData
@@ -112,8 +112,9 @@ def test_shares_of_yes_and_no_need_independent_tasks() -> None:
         effects, *shares = [block for block in details.blocks if isinstance(block, Grid)]
         assert sum(len(it.rows) for it in shares) == modes
         title = METRICS["effective_tokens"].title
-        floors = {it.value for row in effects.rows if row[1] == title for it in [row[8]]}  # type: ignore[union-attr]
-        assert floors == {max(2.0 ** (1 - groups), 2 / 10_000)}
+        floors = [row[8] for row in effects.rows if row[1] == title]
+        least = max(2.0 ** (1 - groups), 2 / 10_000)
+        assert floors == [Value(scale=Scale.PROBABILITY, value=least)]
 
 
 def test_a_limit_on_an_interval_is_held_by_groups() -> None:
