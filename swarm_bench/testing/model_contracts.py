@@ -72,8 +72,9 @@ async def check_model_benchmark(
     expect(isinstance(runs_code, bool), "it says whether scoring runs code")
     records = list[ModelRecord]()
     for style in _ordered_ways(benchmark):
+        check_reading(benchmark, cases[0], style, _LARGE)
         for case in cases[:3]:
-            check_reading(benchmark, case, style)
+            check_reading(benchmark, case, style, HOSTILE_ANSWERS)
             checked = Answers(own=benchmark, case=case, way=style, tools=tools)
             records += await checked.check(runs_code=runs_code, others=cases)
     check_keys(benchmark, records)
@@ -190,12 +191,12 @@ def _check_arms(benchmark: Any) -> None:
     expect(against <= set(names), "an arm is held against one of them")
 
 
-def check_reading(own: Any, case: Any, way: Way) -> None:
+def check_reading(own: Any, case: Any, way: Way, answers: Sequence[str]) -> None:
     """Check that a case is asked alike each time, and that whatever a model writes is read."""
     ask = own.ask(case, way)
     expect(ask == own.ask(case, way), "the same case is asked alike")
     expect(ask.way == way, f"a case that is asked by {way} has such a prompt")
-    for text in (*_LARGE, *HOSTILE_ANSWERS):
+    for text in answers:
         start = thread_time()
         read = _read(own, case, way, text)
         seconds = thread_time() - start
