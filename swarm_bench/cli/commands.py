@@ -16,7 +16,7 @@ from swarm_bench.cli import (
     tasks,
 )
 from swarm_bench.cli.helping import GroupedCommands
-from swarm_bench.cli.sessions import diff, export, gate, listing, report, rescore
+from swarm_bench.cli.sessions import diff, export, gate, listing, merge, report, rescore
 
 app = typer.Typer(
     name="swarm-bench",
@@ -28,7 +28,20 @@ app = typer.Typer(
 )
 for command in (
     *(compare, retrieve, run, doctor),
-    *(listing, report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
+    *(
+        listing,
+        report,
+        merge,
+        gate,
+        diff,
+        export,
+        rescore,
+        choices,
+        datasets,
+        judge,
+        tasks,
+        benchmarks,
+    ),
 ):
     command.register(app)
 

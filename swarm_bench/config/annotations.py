@@ -97,6 +97,14 @@ Resume = Annotated[
     ),
     Scope(also=("retrieve",), of_call=True, trusted=True),
 ]
+Slice = Annotated[
+    Annotated[str, Checker(parsing.check_slice)] | None,
+    Option(
+        "Run this part of the plan, as 2/6: a job for each, and swarm-bench merge joins them.",
+        metavar="I/N",
+    ),
+    Scope(Group.AMOUNT, also=("retrieve",), fixed=True),
+]
 Plan = Annotated[
     bool,
     Option("Print what would run, and start nothing."),

@@ -24,6 +24,7 @@ from swarm_bench.config.annotations import (
     Resume,
     Scope,
     Seconds,
+    Slice,
     notes,
 )
 from swarm_bench.config.parsing import (
@@ -352,6 +353,7 @@ class Settings:
         ),
         Scope(Group.AMOUNT, without=(AB.name,), of_recording=True, fixed=True),
     ] = None
+    slice: Slice = None
     output: Output = None
     resume: Resume = None
     """`--continue`: what names a session, or the empty string for the newest one."""

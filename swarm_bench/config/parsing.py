@@ -179,6 +179,13 @@ def check_model(value: str) -> str:
     return value
 
 
+def check_slice(value: str) -> str:
+    number, _, of = value.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1000):
+        raise ValueError("must be one of so many slices: 1/6 to 6/6, of at most 1000")
+    return f"{int(number)}/{int(of)}"
+
+
 def check_folder(value: object) -> object:
     if value == "":
         raise ValueError("must name a folder; . is this one")

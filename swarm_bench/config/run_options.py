@@ -17,6 +17,7 @@ from swarm_bench.config.annotations import (
     Resume,
     Scope,
     Seconds,
+    Slice,
     notes,
 )
 from swarm_bench.config.compare_options import Settings
@@ -150,6 +151,7 @@ class RunSettings:
         Option("Seed of the drawn order of the arms, and of the samples.", metavar="N"),
         Scope(Group.AMOUNT),
     ] = None
+    slice: Slice = None
     output: Output = None
     resume: Resume = None
     plan: Plan = False

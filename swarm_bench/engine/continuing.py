@@ -46,6 +46,15 @@ def check_benchmark(old: BaseExperiment, name: str, version: int) -> None:
         )
 
 
+def check_slice_kept(old: BaseExperiment, new: BaseExperiment) -> None:
+    """Raise `UsageError` for a slice that grows: its plan is that of the others."""
+    if old.slice and (old.order, len(old.cases)) != (new.order, len(new.cases)):
+        raise UsageError(
+            f"The session is slice {old.slice} of a plan, which grows only as a whole; merge the "
+            "slices with swarm-bench merge, then continue what they make"
+        )
+
+
 def check_command(old: Design, new: Design, refusal: str) -> None:
     """Raise `UsageError` with the refusal for a session that another command began."""
     if old != new:

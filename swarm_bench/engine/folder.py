@@ -107,8 +107,8 @@ class Folder(Generic[E, R]):
             write_whole(self.details, summary.details)
 
     def _write(self, experiment: E) -> None:
-        """Store the experiment; an older one becomes one of this version."""
-        current = experiment.model_copy(update={"schema_version": EXPERIMENT_VERSION})
+        """Store the experiment; an older one becomes a current one."""
+        current = experiment.model_copy(update={"schema_version": experiment.oldest_version})
         write_whole(self._experiment, current.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> E:

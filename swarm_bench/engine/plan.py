@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from swarm_bench.core.session.base import C, Group, Trial, stable_id
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.base import C, Group, Slice, Trial, stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, R
 
 
@@ -68,6 +69,26 @@ def select_part(block: Block[C], trial_ids: Collection[str]) -> Block[C]:
     return _drop_trials(block, dropped)
 
 
+def select_slice(blocks: Sequence[Block[C]], part: Slice | None) -> tuple[Block[C], ...]:
+    """Return the blocks of a slice, whole, so that a machine runs every arm of them. Pairs of
+    blocks stay together where there are enough."""
+    if part is None:
+        return tuple(blocks)
+    size = 2 if len(blocks) >= 2 * part.of else 1
+    batches = [blocks[first : first + size] for first in range(0, len(blocks), size)]
+    return tuple(block for batch in part.select(batches) for block in batch)
+
+
+def check_slice(part: Slice | None, number: int, needs: str) -> None:
+    """Raise `UsageError` where there are more slices than what is dealt to them, of which the plan
+    has so many."""
+    if part is not None and part.of > number:
+        raise UsageError(
+            f"--slice {part}: each slice needs {needs}, and the plan has {number}; give no more "
+            "slices than that, or more to run"
+        )
+
+
 def iterate_groups(blocks: Sequence[Block[C]]) -> Iterator[Group[C]]:
     """Yield all groups, in the order they run."""
     return (group for block in blocks for group in block.groups)
@@ -116,13 +137,16 @@ def set_id(group: Group[C]) -> Group[C]:
 
 
 def plan_cases(experiment: CaseExperiment) -> tuple[Block[Case], ...]:
-    """Return a block for each run in which an arm is asked, with those in their drawn order."""
+    """Return a block for each run in which an arm is asked, with those in their drawn order. A
+    slice has some of the cases, in all arms and runs."""
     runs = {arm: experiment.count_runs(arm) for arm in experiment.arms}
     orders = [
         tuple(arm for arm in order if run <= runs[arm])
         for run, order in enumerate(experiment.order, start=1)
     ]
     cases = tuple(enumerate(experiment.cases, start=1))
+    if experiment.slice is not None:
+        cases = experiment.slice.select(cases)
     planned = plan_blocks(orders, [cases], lambda run, arm, _, case: stable_id(run, arm, case.id))
     return tuple(block for block in planned if block.order)
 

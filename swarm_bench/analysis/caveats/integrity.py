@@ -35,7 +35,9 @@ def find_changed_records(mode_trials: ModeTrials) -> Iterator[Caveat]:
             is_void=True,
         )
     experiment = mode_trials.selection.data.experiment
-    foreign = [trial for trial in trials if trial.session not in (None, experiment.session)]
+    merged = (part.session for part in experiment.merged)
+    sessions = {None, experiment.session, *merged}
+    foreign = [trial for trial in trials if trial.session not in sessions]
     if foreign:
         count_text = f"{len(foreign)} of {quantify(len(trials), 'record')}"
         yield Caveat(

@@ -84,16 +84,18 @@ def describe_trials(
 
 
 def _list_entries(experiment: CaseExperiment, remaining: int, done: int) -> Iterator[Entry]:
+    cases = experiment.cut_to_slice().cases
     yield make_entry("Benchmark", f"{experiment.benchmark}, version {experiment.benchmark_version}")
     sizes = [
-        quantify(len(experiment.cases), "case"),
+        quantify(len(cases), "case"),
         quantify(len(experiment.arms), "arm"),
         quantify(experiment.runs, "run"),
     ]
-    all_trials = len(experiment.cases) * len(experiment.arms) * experiment.runs
+    all_trials = len(cases) * len(experiment.arms) * experiment.runs
     once = "" if remaining + done == all_trials else ", but one of an arm that always answers alike"
     yield make_entry("Trials", f"{remaining:,} to run ({' × '.join(sizes)}{once}), {done:,} done")
     yield make_entry("Arms", list_few(experiment.arms))
+    yield from (make_entry("Slice", note) for note in experiment.slice_notes)
 
 
 def _describe_models(experiment: ModelExperiment, expected: Sequence[Expected]) -> Iterator[Entry]:

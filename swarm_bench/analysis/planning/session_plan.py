@@ -119,6 +119,7 @@ def _list_entries(planned: PlannedSession) -> Iterator[Entry]:
     yield make_entry("Agent", f"{experiment.agent.name} {experiment.agent.version or ''}")
     yield make_entry("Model", experiment.model_label)
     yield from (make_entry("Warning", warning) for warning in planned.warnings)
+    yield from (make_entry("Slice", note) for note in experiment.slice_notes)
     yield from _describe_options(experiment)
     yield from list_commands(launches)
     yield from _describe_trials(planned)

@@ -149,12 +149,13 @@ def _describe_cost_limit(selection: Selection) -> Iterator[str]:
     costs = [trial.cost for trial in data.trials if trial.cost is not None]
     planned = sum(data.planned.values())
     missing = planned - len(selection.trials)
-    if setting is None or setting.value is None or missing <= 0 or not costs:
+    limit = data.experiment.share(setting.value) if setting else None
+    if limit is None or missing <= 0 or not costs:
         return
     total_cost = sum(costs) + sum(line.prompt_cost or 0.0 for line in data.overhead)
-    if total_cost + max(max(costs), _count_next_block(selection) * fmean(costs)) > setting.value:
+    if total_cost + max(max(costs), _count_next_block(selection) * fmean(costs)) > limit:
         yield (
-            f"${total_cost:,.2f} of --max-cost {setting.value:g} is spent; {missing} of "
+            f"${total_cost:,.2f} of --max-cost {limit:g} is spent; {missing} of "
             f"{quantify(planned, 'trial')} were not started."
         )
 

@@ -42,7 +42,7 @@ from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
 from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
 from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
-from swarm_bench.core.events import Emit
+from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Scorer
@@ -170,7 +170,11 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             rows=rows,
             longest=estimate_seconds(parts.experiment, finished),
             launches=launches,
-            warnings=(*((warning,) if warning else ()), *crowded),
+            warnings=(
+                *((warning,) if warning else ()),
+                *crowded,
+                *parts.experiment.explain_share(resolved.settings.max_cost),
+            ),
             workspaces=workspaces,
             outlook=build_outlook(parts, rows, launches, resolved),
         )
@@ -185,6 +189,8 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
 
     async def execute(self, folder: SessionFolder, emit: Emit) -> bool:
         kit = _build_kit(self.parts, folder, emit, self.call.resolved)
+        for note in self.experiment.explain_share(self.call.resolved.settings.max_cost):
+            emit(WarningRaised(message=note))
         with _open_trees(self.parts) as trees:
             store = self._store(kit, folder, trees)
             async with self._open_executor(kit) as executor:
@@ -321,10 +327,8 @@ def _open_trees(ready: PreparedSession) -> Trees:
 def _open_ledger(
     ready: PreparedSession, folder: SessionFolder, resolved: Resolved
 ) -> Ledger | None:
-    limit, other_sessions = (
-        resolved.settings.max_cost,
-        resolved.member.other_sessions if resolved.member else (),
-    )
+    limit = ready.experiment.share(resolved.settings.max_cost)
+    other_sessions = resolved.member.other_sessions if resolved.member else ()
     if limit is None or ready.recorded_session or is_paid(ready.agent, resolved.settings) is False:
         return None  # nobody is billed
     sessions = (folder, *(SessionFolder(session.folder) for session in other_sessions))

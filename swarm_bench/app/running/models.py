@@ -19,6 +19,7 @@ from swarm_bench.app.models.setup import add_next_arms, add_setup, complete_expe
 from swarm_bench.app.running.pairs import PairReady, RunCall, take_over
 from swarm_bench.app.setup.case_experiment import (
     build_case_experiment,
+    check_sliceable,
     resolve_case_properties,
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
@@ -32,7 +33,7 @@ from swarm_bench.benchmarks.cases.running import choose_way
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.run_options import RUNS_OF_MODELS
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
-from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.roles.language_model import (
@@ -71,6 +72,7 @@ class ModelCall(RunCall[ModelExperiment, ModelRecord]):
         old = continued.read_experiment() if continued else None
         properties = resolve_case_properties(self.benchmark, self.benchmark.kind, request, old)
         configured, rows = add_setup(self.benchmark, properties, request, old)
+        check_sliceable(request, grows=configured.grows)
         case_experiment = build_case_experiment(
             configured, properties, request, old, RUNS_OF_MODELS
         )
@@ -105,13 +107,21 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
     benchmark: RowBenchmark
     properties: CaseProperties[ModelBenchmark]
 
+    @property
+    def limit(self) -> float | None:
+        """What the session may cost."""
+        return self.experiment.share(self.request.settings.max_cost)
+
+    def explain_share(self) -> tuple[str, ...]:
+        return self.experiment.explain_share(self.request.settings.max_cost)
+
     @asynccontextmanager
     async def greeting(
         self, continued: Folder | None, emit: Emit | None
     ) -> AsyncIterator["ModelReady"]:
         """Have the models greeted first where this runs, which is told to `emit`."""
         if emit is not None:
-            plain, limit = self.properties.plain, self.request.settings.max_cost
+            plain, limit = self.properties.plain, self.limit
             self.experiment = await greet_models(
                 self.benchmark, self.experiment, plain, continued, limit, emit
             )
@@ -123,17 +133,19 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
         path = continued.path if continued else None
         expected = estimate_requests(self.benchmark, plain, self.experiment, pending, path)
         allowed = self.request.settings.allow_code_execution
-        notes = [*list_notes(self.benchmark, plain, allowed=allowed)]
+        notes = [*list_notes(self.benchmark, plain, allowed=allowed), *self.explain_share()]
         return describe_requests(self.experiment, self.trials(), finished, expected, notes)
 
     async def execute(self, folder: Folder, emit: Emit) -> bool:
         self.benchmark = self.benchmark.set_folder(folder.path)
         await self.benchmark.try_out()
+        for note in self.explain_share():
+            emit(WarningRaised(message=note))
         return await super().execute(folder, emit)
 
     def store(self, folder: Folder, emit: Emit) -> CaseStore:
         """Add what the trials came to so far: answers to be scored, and what is spent."""
-        limit, plain = self.request.settings.max_cost, self.properties.plain
+        limit, plain = self.limit, self.properties.plain
         lines = (*folder.records.read_set_aside(), *folder.records.read())
         benchmark = self.benchmark.reuse_answers(
             record for _, _, record in lines if record is not None

@@ -22,6 +22,7 @@ from swarm_bench.app.setup.case_experiment import (
     add_arms,
     build_case_experiment,
     check_arm_names,
+    check_sliceable,
     resolve_case_properties,
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
@@ -83,6 +84,7 @@ class PairCall(RunCall[CaseExperiment, CaseRecord]):
     ) -> AbstractAsyncContextManager["PairReady[CaseExperiment, CaseRecord]"]:
         refuse_model_options(self.request)
         benchmark, request = self.benchmark, self.request
+        check_sliceable(request, grows=isinstance(benchmark, GrowsArms))
         old = continued.read_experiment() if continued else None
         properties = resolve_case_properties(benchmark, benchmark.properties, request, old)
         if continued and old and "models" in old.started_words:

@@ -19,13 +19,13 @@ from swarm_bench.config.run_options import RUNS, RunSettings
 from swarm_bench.core.entry_points import names_code, own_version
 from swarm_bench.core.errors import ConfigError, UsageError, choice
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.session.base import Source
+from swarm_bench.core.session.base import Slice, Source
 from swarm_bench.core.session.cases import Case, CaseExperiment, E
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.session.models import Arm
 from swarm_bench.engine.benchmark import CaseBenchmark, wrap_benchmark_errors
-from swarm_bench.engine.continuing import check_benchmark
-from swarm_bench.engine.plan import draw_order
+from swarm_bench.engine.continuing import check_benchmark, check_slice_kept
+from swarm_bench.engine.plan import check_slice, draw_order
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.sink import clean_value
 
@@ -87,6 +87,15 @@ def add_arms(experiment: E, arms: Sequence[str], secrets: Collection[str]) -> E:
     return _check_experiment(experiment.model_copy(update={"arms": arms, "order": order}), secrets)
 
 
+def check_sliceable(request: CaseRequest, *, grows: bool) -> None:
+    """Raise `UsageError` for slices of a benchmark that adds arms when it has seen all records."""
+    if request.settings.slice and grows:
+        raise UsageError(
+            f"--slice: {request.benchmark} chooses arms by the records of all cases, which no "
+            "slice has; run it whole"
+        )
+
+
 def check_arm_names(arms: Iterable[str]) -> tuple[str, ...]:
     """Return the names of arms that a benchmark gave. Raises `TypeError` for anything else."""
     names = tuple(arms)
@@ -117,6 +126,8 @@ def _start_experiment(
 ) -> CaseExperiment:
     arms, cases = _list_arms_and_cases(benchmark, properties.model)
     runs, seed = request.settings.runs or default_runs, request.settings.seed or 0
+    part = Slice.parse(request.settings.slice) if request.settings.slice else None
+    check_slice(part, len(cases), "a case")
     return CaseExperiment(
         session=os.urandom(4).hex(),
         created_at=datetime.now(UTC),
@@ -134,6 +145,7 @@ def _start_experiment(
         order=draw_order(arms, runs, seed),
         machine=machine.describe(),
         versions={"swarm-bench": own_version()},
+        slice=part,
         primary=choose_primary(benchmark.metrics(), request.settings.primary),
         margin=MARGIN if request.settings.margin is None else request.settings.margin,
     ).preregister()
@@ -185,13 +197,20 @@ def _extend_experiment(
     runs = request.settings.runs or old.runs
     if runs < old.runs:
         raise UsageError(f"--runs {runs}: the session has {old.runs} runs already; give more")
-    fixed_values = {"seed": old.seed, "primary": old.primary, "margin": old.margin}
+    fixed_values = {
+        "seed": old.seed,
+        "primary": old.primary,
+        "margin": old.margin,
+        "slice": str(old.slice) if old.slice else "not given",
+    }
     for name, value in fixed_values.items():
         if getattr(request.settings, name) not in (None, value):
             raise UsageError(f"--{name}: the session has {value}; omit it")
     order = draw_order(old.arms, runs, old.seed, old.order)
     changes = {"runs": runs, "order": order, "benchmark_class": _find_class(request)}
-    return old.model_copy(update=changes)
+    grown = old.model_copy(update=changes)
+    check_slice_kept(old, grown)
+    return grown
 
 
 def _find_class(request: CaseRequest) -> str | None:

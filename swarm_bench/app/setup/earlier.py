@@ -168,7 +168,8 @@ def build_outlook(
     replay, or where nothing is to run."""
     if ready.recorded_session is not None:
         return ()
-    experiment, limit = ready.experiment, resolved.settings.max_cost
+    experiment = ready.experiment
+    limit = experiment.share(resolved.settings.max_cost)
     pending = Counter(mode for _, mode, *_, is_done in rows if not is_done)
     if not pending:
         return ()
@@ -218,7 +219,7 @@ def tell_outlook(
     outlook = look_ahead(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
     if outlook:
         emit(Foresight(message=describe_in_short(outlook, METRICS)))
-    limit = None if fixed_rules or settings.resume else settings.max_cost
+    limit = None if fixed_rules or settings.resume else experiment.share(settings.max_cost)
     if limit and (sentence := explain_too_low(experiment, earlier, limit, 0)):
         emit(WarningRaised(message=f"--max-cost {limit:g}: {sentence}"))
 

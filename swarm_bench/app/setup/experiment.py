@@ -18,7 +18,9 @@ from swarm_bench.benchmarks.swarm.run_plan import (
 from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.base import Slice
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository
+from swarm_bench.engine.plan import check_slice
 from swarm_bench.retrieval.probes.registered import list_stored_counters
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.workspaces.git import git
@@ -69,18 +71,21 @@ async def build_experiment(
         machine=machine.describe(),
         versions={"swarm-bench": own_version(), "git": await _read_git_version()},
         settings=anchor_paths(resolved.dump_settings()),
+        slice=Slice.parse(settings.slice) if settings.slice else None,
         **vars(_collect_agent_settings(settings)),
         **vars(inputs.sizes),
     )
     experiment = _deal_blocks(experiment, settings)
+    check_slice(experiment.slice, len(experiment.order), "a block")
     return (draw_task_order(experiment) if settings.until_clear else experiment).preregister()
 
 
 def _deal_blocks(experiment: Experiment, settings: Settings) -> Experiment:
     """Deal its tasks into blocks, larger ones where an earlier session says that setting up takes
-    long. A session that is continued keeps its own."""
+    long: not for a slice, whose plan is the same on every machine. A session that is continued
+    keeps its own."""
     dealt = deal_blocks(experiment, settings.block_size)
-    if settings.block_size is not None or dealt.orders_per_run <= 2:
+    if settings.block_size is not None or settings.slice or dealt.orders_per_run <= 2:
         return dealt
     set_up = find_earlier_set_up(experiment, settings)
     least = set_up.find_least(experiment.arms, experiment.concurrency) if set_up else 0.0

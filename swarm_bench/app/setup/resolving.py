@@ -17,9 +17,10 @@ from swarm_bench.benchmarks.swarm.folder import (
 )
 from swarm_bench.benchmarks.swarm.run_plan import check_options
 from swarm_bench.config.command_line import defaults_of
-from swarm_bench.config.compare_options import SCOPES
+from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.parsing import REPLAY
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.engine.continuing import check_command
@@ -65,6 +66,7 @@ def _resolve_options(
     defaults = defaults_of(design)
     resolved = option_sources.resolve(typed_options, session=session, defaults=defaults)
     settings = resolved.settings
+    _check_sliceable(settings)
     until_clear = settings.until_clear and not design.mode_twice
     if resolved.sources["runs"] == "default" and (settings.agents or until_clear):
         # A given number of agents has more runs, as it always had. Until the verdict stands, more
@@ -84,6 +86,19 @@ def _resolve_options(
         settings=replace(resolved.settings, until_clear=False),
         sources={**resolved.sources, "until_clear": "default"},
     )
+
+
+def _check_sliceable(settings: Settings) -> None:
+    """Raise `UsageError` for options with which no part of the plan can run by itself."""
+    reasons = {
+        "--until-clear looks at all blocks": settings.until_clear,
+        "several --agents are several sessions": len(settings.agents) > 1,
+        "--record keeps a whole session": settings.record,
+        "--agent replay:DIR costs nothing": settings.agent.startswith(REPLAY),
+    }
+    for reason, applies in reasons.items():
+        if settings.slice and applies:
+            raise UsageError(f"--slice {settings.slice}: {reason}; omit one of the two")
 
 
 def read_session(folder: SessionFolder) -> Continued:

@@ -33,6 +33,7 @@ from swarm_bench.config.layers import Resolved
 from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
+from swarm_bench.core.session.base import Slice
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import Mode, Repository
@@ -43,9 +44,14 @@ from swarm_bench.core.session.retrieving import (
     iterate_questions,
 )
 from swarm_bench.core.session.tasks import Task, relevant_files
-from swarm_bench.engine.continuing import check_benchmark, check_runs, check_same
+from swarm_bench.engine.continuing import (
+    check_benchmark,
+    check_runs,
+    check_same,
+    check_slice_kept,
+)
 from swarm_bench.engine.folder import experiment_keys
-from swarm_bench.engine.plan import draw_order, iterate_groups, plan_cases
+from swarm_bench.engine.plan import check_slice, draw_order, iterate_groups, plan_cases
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.runtime import machine
@@ -169,6 +175,9 @@ def _build_experiment(
     settings = resolved.settings
     arms = tuple(mode.name for mode in inputs.modes)
     options, allowed_names = resolved.dump_settings(), names_of(RETRIEVE.name)
+    cases = tuple(case for case, _, _ in iterate_questions(inputs.tasks))
+    part = Slice.parse(settings.slice) if settings.slice else None
+    check_slice(part, len(cases), "a question")
     return RetrieveExperiment(
         session=session,
         created_at=datetime.now(UTC),
@@ -183,13 +192,14 @@ def _build_experiment(
         versions={"swarm-bench": own_version()},
         settings=anchor_paths({name: options[name] for name in options if name in allowed_names}),
         arms=arms,
-        cases=tuple(case for case, _, _ in iterate_questions(inputs.tasks)),
+        cases=cases,
         repository=repository,
         modes=inputs.modes,
         suite=inputs.suite,
         tasks=inputs.tasks,
         made=inputs.note,
         omitted_tasks=inputs.omitted,
+        slice=part,
         timeout=settings.timeout,
         index_timeout=settings.index_timeout,
         service_url=settings.service_url,
@@ -266,7 +276,9 @@ def extend_experiment(
         "index_timeout": new.index_timeout,
         "service_url": new.service_url,
     }
-    return old.model_copy(update=update)
+    grown = old.model_copy(update=update)
+    check_slice_kept(old, grown)
+    return grown
 
 
 def _extend_tasks(old: RetrieveExperiment, new: RetrieveExperiment) -> tuple[Task, ...]:

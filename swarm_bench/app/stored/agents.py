@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials import TrialsTable
+    from swarm_bench.core.session.experiment import Experiment
 
 
 class AgentSession(StoredSession):
@@ -87,6 +88,9 @@ class AgentSession(StoredSession):
     @cached_property
     def folder(self) -> SessionFolder:
         return SessionFolder(self.path)
+
+    def read_experiment(self) -> "Experiment":
+        return self.folder.read_experiment()
 
     def report(self) -> RenderedDocument:
         return write_summary(self.folder, audited=True)[1]

@@ -76,6 +76,10 @@ class PairSession(StoredSession):
     def folder(self) -> CaseFolder[Any, Any]:
         return open_case_folder(self.path)
 
+    def read_experiment(self) -> CaseExperiment:
+        experiment: CaseExperiment = self.folder.read_experiment()
+        return experiment
+
     @property
     def benchmark(self) -> CaseBenchmark:
         """Return its benchmark. Raises `UsageError` for one that is not installed."""
@@ -233,10 +237,11 @@ def read_session(folder: CaseFolder[Any, Any], metrics: Metrics, kind: type[Sess
     planned = select_planned(experiment, records)
     path = folder.records.path
     return kind(
-        experiment=experiment,
+        experiment=experiment.cut_to_slice(),
         records=planned,
         metrics=metrics,
         warnings=(
+            *experiment.slice_notes,
             *describe_changed_lines(path, lines),
             *describe_torn_lines(path, lines),
             *describe_second_lines(path, frozenset(find_duplicates(lines))),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.core.report.document import RenderedDocument
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials import TrialsTable
+    from swarm_bench.core.session.base import BaseExperiment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,10 @@ class StoredSession:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    def read_experiment(self) -> "BaseExperiment":
+        """Read what decided what ran."""
+        self._refuse()
 
     def report(self) -> "RenderedDocument":
         """Render the summary, and write it."""

@@ -157,6 +157,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             audit=_audit(trials, {RETRIEVAL: swarms, OVERHEAD: overhead, RESCORED: rescored}),
             planted=_find_planted(self.path),
             warnings=(
+                *experiment.slice_notes,
                 *describe_torn_lines(self.records.path, trials),
                 *describe_second_lines(self.records.path, seconds),
                 *describe_torn_lines(self._retrieval, swarms),

@@ -15,8 +15,14 @@ from swarm_bench.core.session.base import Group, Trial, stable_id
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task, cut
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
-from swarm_bench.engine.continuing import check_kept, check_runs, check_same
-from swarm_bench.engine.plan import Block, draw_order, iterate_groups, plan_blocks
+from swarm_bench.engine.continuing import check_kept, check_runs, check_same, check_slice_kept
+from swarm_bench.engine.plan import (
+    Block,
+    draw_order,
+    iterate_groups,
+    plan_blocks,
+    select_slice,
+)
 from swarm_bench.runtime.cycles import pause_collection
 
 SwarmTrial = Trial[Task]
@@ -32,7 +38,8 @@ def plan(experiment: Experiment) -> tuple[Block[Task], ...]:
         experiment = experiment.first_blocks(experiment.ends_after)
     blocks = experiment.agents_of_blocks
     times = len(blocks) // experiment.orders_per_run
-    return _plan(experiment.order, times, blocks, experiment.tasks)
+    whole_plan = _plan(experiment.order, times, blocks, experiment.tasks)
+    return select_slice(whole_plan, experiment.slice)
 
 
 @lru_cache(maxsize=1)
@@ -89,8 +96,10 @@ def cut_to_started(experiment: Experiment, started: Set[int]) -> Experiment:
 
 def count_planned(experiment: Experiment) -> dict[str, int]:
     """Count the trials of each mode, in the order of the modes."""
-    per_mode = experiment.runs * experiment.trials_per_mode
-    return {mode.name: per_mode for mode in experiment.modes}
+    counts = dict.fromkeys(experiment.arms, 0)
+    for swarm in iterate_groups(plan(experiment)):
+        counts[swarm.arm] += len(swarm.trials)
+    return counts
 
 
 TASKS = 6
@@ -207,6 +216,7 @@ def extend(old: Experiment, new: Experiment, recorded_ids: Collection[str | None
     )
     size = new.settings.get("block_size")
     grown = extend_blocks(old, grown, size.value if size else None)
+    check_slice_kept(old, grown)
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
         raise UsageError(
             "A session whose tasks go round among its agents cannot be given more tasks; "

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,10 +25,12 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Moment, Stored
 
-EXPERIMENT_VERSION = 4
-"""Version of `experiment.json`; since 2 a design stands beside the benchmark, which older versions
-would read as `compare`; since 3 a task can have a commit, which they would ignore; since 4 a run
-can have several blocks, which they would run as one."""
+EXPERIMENT_VERSION = 5
+"""Newest version of `experiment.json`; since 2 a design stands beside the benchmark, which older
+versions would read as `compare`; since 3 a task can have a commit, which they would ignore; since 4
+a run can have several blocks, which they would run as one; since 5 it can be a slice, of which they
+would run the whole plan."""
+_VERSION_OF_WHOLE = 4
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Version of a line: one that a newer version wrote is not read as if it were of this one."""
@@ -58,6 +61,66 @@ class Case(Stored):
 
 
 C = TypeVar("C", bound=Case)
+T = TypeVar("T")
+
+
+class Slice(Stored):
+    """A part of the plan of a session, which runs on a machine of its own."""
+
+    number: int = Field(ge=1)
+    of: int = Field(ge=1)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what `--slice` says: `2/6`."""
+        number, _, of = text.partition("/")
+        return cls(number=int(number), of=int(of))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def select(self, items: Sequence[T]) -> tuple[T, ...]:
+        """Return its items: slices are dealt one after the other, in turns."""
+        return tuple(items[self.number - 1 :: self.of])
+
+    def describe(self) -> str:
+        """Say what a session of it is."""
+        return (
+            f"This is slice {self} of a plan: the other slices have the rest of it, and "
+            "swarm-bench merge makes one session of all"
+        )
+
+
+class MergedSlice(Slice):
+    """A slice that was merged into a session."""
+
+    session: str
+    """Id of the session that ran it, which its records name."""
+    machine: dict[str, str | int | float] = {}
+
+
+def describe_slices(merged: Sequence[MergedSlice]) -> str:
+    """Say of which slices a session was merged, and what they ran on."""
+    numbers = {part.number for part in merged}
+    missing = [str(number) for number in range(1, merged[0].of + 1) if number not in numbers]
+    machines = Counter(_describe_machine(part.machine) for part in merged)
+    text = f"It was merged of {len(merged)} of {merged[0].of} slices, which ran on " + "; ".join(
+        f"{machine} ({count})" for machine, count in machines.items()
+    )
+    if not missing:
+        return text
+    return f"{text}. Missing: slice {', '.join(missing)}; what they should have run was not run"
+
+
+def _describe_machine(machine: Mapping[str, str | int | float]) -> str:
+    memory = machine.get("memory_bytes")
+    parts = (
+        machine.get("system"),
+        machine.get("architecture"),
+        f"{machine.get('processors', '?')} processors",
+        f"{float(memory) / 2**30:.0f} GiB" if memory else None,
+    )
+    return ", ".join(str(part) for part in parts if part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +172,35 @@ class BaseExperiment(Stored):
     machine: dict[str, str | int | float] = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
+    slice: Slice | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The part of the plan that this session runs; `None` for all of it."""
+    merged: tuple[MergedSlice, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """The slices that it was merged of."""
+
+    @property
+    def oldest_version(self) -> int:
+        """The oldest version of the file that reads it as it is."""
+        return EXPERIMENT_VERSION if self.slice else _VERSION_OF_WHOLE
+
+    @property
+    def slice_notes(self) -> tuple[str, ...]:
+        """Sentences on the slice that it is, and on those that it was merged of."""
+        return (
+            *((self.slice.describe(),) if self.slice else ()),
+            *((describe_slices(self.merged),) if self.merged else ()),
+        )
+
+    def share(self, limit: float | None) -> float | None:
+        """Return what this session may spend of a limit: the sessions of other slices do not know
+        what it costs."""
+        return limit / self.slice.of if limit is not None and self.slice else limit
+
+    def explain_share(self, limit: float | None) -> tuple[str, ...]:
+        """Say what a slice may spend of a limit, where there are both."""
+        share = self.share(limit)
+        if share is None or self.slice is None:
+            return ()
+        return (f"--max-cost {limit:g}: slice {self.slice} may spend ${share:,.2f} of it",)
 
     if TYPE_CHECKING:  # the swarm has modes and tasks, under these names in its files
 

@@ -98,6 +98,17 @@ class CaseExperiment(BaseExperiment):
         """Return in how many runs an arm is asked."""
         return self.runs
 
+    def cut_to_slice(self) -> Self:
+        """Return the experiment as if its plan had no other cases than those of its slice. What was
+        named beforehand is cut alike, unless it was changed."""
+        part, named = self.slice, self.beforehand
+        if part is None:
+            return self
+        if named is not None and named.is_whole:
+            named = named.model_copy(update={"cases": part.select(named.cases)}).add_checksum()
+        update = {"cases": part.select(self.cases), "beforehand": named, "slice": None}
+        return self.model_copy(update=update)
+
     @property
     def typed_benchmark(self) -> str:
         """What names the benchmark on a command line."""

@@ -1,0 +1,198 @@
+"""Makes one session of the slices of a plan, which ran on machines of their own. Their folders stay
+as they are."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.setup.folders import make_results_folder
+from swarm_bench.app.stored.session import open_session
+from swarm_bench.benchmarks.cases.folder import GENERATIONS, REFERENCES, RESULTS
+from swarm_bench.benchmarks.swarm.folder import TASKS
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.session.base import BaseExperiment, MergedSlice, stable_id
+from swarm_bench.engine.folder import EXPERIMENT, LOCK, experiment_keys
+from swarm_bench.engine.lines import METRICS, number_lines
+from swarm_bench.runtime.files import copy_whole, hold_lock, make_folder, remove, write_whole
+from swarm_bench.runtime.untrusted import read
+
+_OF_ONE_SLICE = {
+    *("schema_version", "session", "created_at", "machine", "versions", "settings", "slice"),
+    *("service_url", "greetings"),
+}
+"""Keys of an experiment by which the slices of one plan may differ."""
+_OF_ONE_MACHINE = {"repository": ("path",), "modes": ("source",)}
+"""Keys of its parts by which they may differ too: they say where files lie."""
+_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md", "effects.svg"}
+_MADE_ANEW |= {RESULTS, REFERENCES, GENERATIONS}
+"""Names of what is made for the whole session."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergedSession:
+    """A session that was merged."""
+
+    folder: Path
+    summary: RenderedDocument
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """The folder of a slice."""
+
+    path: Path
+    keys: Mapping[str, Any]
+    """Its experiment, as it is stored."""
+    slice: MergedSlice
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What all slices of a plan have in common."""
+        plan = {key: value for key, value in self.keys.items() if key not in _OF_ONE_SLICE}
+        for key, inner_keys in _OF_ONE_MACHINE.items():
+            if key in plan:
+                plan[key] = _drop(plan[key], inner_keys)
+        return {**plan, "swarm_bench": self.keys.get("versions", {}).get("swarm-bench")}
+
+    def files(self) -> Iterator[Path]:
+        """Yield the paths of its files within it, links left out."""
+        for folder, _, names in sorted(os.walk(self.path)):
+            for path in (Path(folder, name) for name in sorted(names)):
+                inner = path.relative_to(self.path)
+                if path.is_file() and not path.is_symlink() and inner.parts[0] not in _MADE_ANEW:
+                    yield inner
+
+
+def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
+    """Make one session of slices, and its summary. Raises `UsageError` for what are no slices of
+    one plan, and `StoreError`; then nothing was made."""
+    parts = sorted(map(_read_part, folders), key=lambda part: part.slice.number)
+    _check_one_plan(parts)
+    with ExitStack() as locks:
+        for part in parts:
+            locks.enter_context(hold_lock(part.path / LOCK, writes=False))
+        lines = _collect_lines(parts)
+        whole = _make_folder(output, parts[0])
+        try:
+            _copy_files(parts, whole)
+            write_whole(whole / METRICS, b"".join(line + b"\n" for line in lines))
+            write_whole(whole / EXPERIMENT, json.dumps(_merge_experiments(parts), indent=2) + "\n")
+        except BaseException:
+            remove(whole)
+            raise
+    return MergedSession(folder=whole, summary=open_session(whole).report())
+
+
+def _read_part(path: Path) -> _Part:
+    path = path.expanduser()
+    stored, keys = open_session(path), experiment_keys(path)
+    experiment = stored.read_experiment() if "slice" in keys else None
+    if experiment is None or experiment.slice is None:
+        raise UsageError(f"{path} is no slice of a session, which --slice makes; omit it")
+    part = MergedSlice(
+        number=experiment.slice.number,
+        of=experiment.slice.of,
+        session=experiment.session,
+        machine=experiment.machine,
+    )
+    return _Part(path=path, keys=keys, slice=part)
+
+
+def _check_one_plan(parts: Sequence[_Part]) -> None:
+    """Raise `UsageError` for slices of several plans."""
+    first, *others = parts
+    for part in others:
+        if part.slice.of != first.slice.of:
+            raise UsageError(
+                f"{part.path} is slice {part.slice}, and {first.path} is slice {first.slice}; "
+                "merge slices of one plan"
+            )
+        one, other = first.plan, part.plan
+        differing = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+        if differing:
+            raise UsageError(
+                f"{part.path} is of another plan than {first.path}: {', '.join(differing)} "
+                f"{'differs' if len(differing) == 1 else 'differ'}; merge slices of one plan"
+            )
+
+
+def _collect_lines(parts: Sequence[_Part]) -> list[bytes]:
+    """Return the lines of the trials of all slices. Raises `UsageError` for one that is torn, and
+    for a trial that two have differently."""
+    lines_by_trial = dict[str, tuple[Path, list[bytes]]]()
+    for part in parts:
+        own = dict[str, list[bytes]]()
+        for number, line in number_lines(part.path / METRICS):
+            own.setdefault(_read_trial(part, number, line), []).append(line)
+        for trial, lines in own.items():
+            path, earlier = lines_by_trial.setdefault(trial, (part.path, lines))
+            if earlier != lines:
+                raise UsageError(
+                    f"{path} and {part.path} have the trial {trial} with different records; omit "
+                    "one of them"
+                )
+    return [line for _, lines in lines_by_trial.values() for line in lines]
+
+
+def _read_trial(part: _Part, number: int, line: bytes) -> str:
+    try:
+        return str(json.loads(line)["trial"])
+    except (ValueError, RecursionError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"{part.path / METRICS}: line {number} is torn; run its trial again with --continue "
+            f"{part.path}, then merge"
+        ) from error
+
+
+def _make_folder(output: Path | None, part: _Part) -> Path:
+    whole = (output or make_results_folder(f"{part.keys['benchmark']}-merged")).expanduser()
+    if whole.exists() and (not whole.is_dir() or any(whole.iterdir())):
+        raise UsageError(f"{whole} is not an empty folder; choose another --output")
+    make_folder(whole)
+    return whole.resolve()
+
+
+def _copy_files(parts: Sequence[_Part], whole: Path) -> None:
+    """Copy what lies beside the records. Lines are joined; other files of one name whose content
+    differs stand below the number of their slice."""
+    for part in parts:
+        for inner in part.files():
+            source, target = part.path / inner, whole / inner
+            if inner.suffix == ".jsonl" and inner.parent == Path():
+                _join_lines(source, target)
+            elif not target.exists():
+                copy_whole(source, target)
+            elif str(inner) != TASKS and read(source) != read(target):  # it names the session
+                copy_whole(source, whole / f"slice-{part.slice.number}" / inner)
+
+
+def _join_lines(source: Path, target: Path) -> None:
+    lines = dict.fromkeys(line for file in (target, source) for _, line in number_lines(file))
+    write_whole(target, b"".join(line + b"\n" for line in lines))
+
+
+def _merge_experiments(parts: Sequence[_Part]) -> dict[str, Any]:
+    """Return the experiment of the whole plan."""
+    merged = {part.slice.number: part.slice for part in parts}
+    whole = {key: value for key, value in parts[0].keys.items() if key != "slice"}
+    whole["session"] = stable_id(*(part.session for part in merged.values()))[:8]
+    whole["created_at"] = min(part.keys["created_at"] for part in parts)
+    whole["settings"] = {
+        name: setting for name, setting in whole.get("settings", {}).items() if name != "slice"
+    }
+    if "greetings" in whole:
+        whole["greetings"] = [entry for part in parts for entry in part.keys["greetings"]]
+    whole["merged"] = [part.model_dump(mode="json") for part in merged.values()]
+    return {**whole, "schema_version": BaseExperiment.model_fields["schema_version"].default}
+
+
+def _drop(value: Any, keys: Sequence[str]) -> Any:
+    """Return the objects without some of their keys."""
+    if isinstance(value, list):
+        return [_drop(item, keys) for item in value]
+    return {name: inner for name, inner in value.items() if name not in keys}

@@ -1,0 +1,43 @@
+"""`swarm-bench merge`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli.helping import FoldedCommand
+from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.waiting import show_step
+
+MERGE = """Make one session of the slices of a plan, each of which ran with --slice as a job of its
+own: a GitHub matrix, a Slurm array, an Indexed Job. The slices stay as they are. What a missing one
+should have run is counted as missing, and --continue of the merged session runs it.
+
+\b
+Examples:
+  swarm-bench merge part-1 part-2 part-3
+  swarm-bench merge part-* --output whole
+
+Exit codes: 0 merged, 2 wrong usage.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="merge", cls=FoldedCommand, help=MERGE)(merge)
+
+
+def merge(
+    slices: Annotated[list[Path], typer.Argument(metavar="DIR ...", help="Folders of the slices.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the session. [default: results/<benchmark>-merged-<time>]",
+        ),
+    ] = None,
+) -> None:
+    with show_step(f"merging {len(slices)} slices"):
+        from swarm_bench.app.merging import merge as merge_slices
+
+        merged = merge_slices(slices, output)
+    show_summary(merged.summary, merged.folder)
