@@ -71,7 +71,8 @@ class _Part:
 def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
     """Make one session of slices, and its summary. Raises `UsageError` for what are no slices of
     one plan, and `StoreError`; then nothing was made."""
-    parts = sorted(map(_read_part, folders), key=lambda part: part.slice.number)
+    paths = dict.fromkeys(path.expanduser().resolve() for path in folders)
+    parts = sorted(map(_read_part, paths), key=lambda part: part.slice.number)
     _check_one_plan(parts)
     with ExitStack() as locks:
         for part in parts:
@@ -89,7 +90,6 @@ def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
 
 
 def _read_part(path: Path) -> _Part:
-    path = path.expanduser()
     stored, keys = open_session(path), experiment_keys(path)
     experiment = stored.read_experiment() if "slice" in keys else None
     if experiment is None or experiment.slice is None:
