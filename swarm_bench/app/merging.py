@@ -2,7 +2,6 @@
 as they are."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -61,11 +60,10 @@ class _Part:
 
     def files(self) -> Iterator[Path]:
         """Yield the paths of its files within it, links left out."""
-        for folder, _, names in sorted(os.walk(self.path)):
-            for path in (Path(folder, name) for name in sorted(names)):
-                inner = path.relative_to(self.path)
-                if path.is_file() and not path.is_symlink() and inner.parts[0] not in _MADE_ANEW:
-                    yield inner
+        for path in sorted(self.path.rglob("*")):  # which follows no links
+            inner = path.relative_to(self.path)
+            if inner.parts[0] not in _MADE_ANEW and path.is_file() and not path.is_symlink():
+                yield inner
 
 
 def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
@@ -78,15 +76,15 @@ def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
         for part in parts:
             locks.enter_context(hold_lock(part.path / LOCK, writes=False))
         lines = _collect_lines(parts)
-        whole = _make_folder(output, parts[0])
+        folder = _make_folder(output, parts[0])
         try:
-            _copy_files(parts, whole)
-            write_whole(whole / METRICS, b"".join(line + b"\n" for line in lines))
-            write_whole(whole / EXPERIMENT, json.dumps(_merge_experiments(parts), indent=2) + "\n")
+            _copy_files(parts, folder)
+            write_whole(folder / METRICS, b"".join(line + b"\n" for line in lines))
+            write_whole(folder / EXPERIMENT, json.dumps(_merge_experiments(parts), indent=2) + "\n")
         except BaseException:
-            remove(whole)
+            remove(folder)
             raise
-    return MergedSession(folder=whole, summary=open_session(whole).report())
+    return MergedSession(folder=folder, summary=open_session(folder).report())
 
 
 def _read_part(path: Path) -> _Part:
@@ -96,7 +94,7 @@ def _read_part(path: Path) -> _Part:
         raise UsageError(f"{path} is no slice of a session, which --slice makes; omit it")
     part = MergedSlice(
         number=experiment.slice.number,
-        of=experiment.slice.of,
+        total=experiment.slice.total,
         session=experiment.session,
         machine=experiment.machine,
     )
@@ -105,15 +103,16 @@ def _read_part(path: Path) -> _Part:
 
 def _check_one_plan(parts: Sequence[_Part]) -> None:
     """Raise `UsageError` for slices of several plans."""
-    first, *others = parts
-    for part in others:
-        if part.slice.of != first.slice.of:
+    first = parts[0]
+    for part in parts[1:]:
+        if part.slice.total != first.slice.total:
             raise UsageError(
                 f"{part.path} is slice {part.slice}, and {first.path} is slice {first.slice}; "
                 "merge slices of one plan"
             )
-        one, other = first.plan, part.plan
-        differing = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+        plans = first.plan, part.plan
+        keys = {**plans[0], **plans[1]}
+        differing = [key for key in keys if plans[0].get(key) != plans[1].get(key)]
         if differing:
             raise UsageError(
                 f"{part.path} is of another plan than {first.path}: {', '.join(differing)} "
@@ -126,10 +125,10 @@ def _collect_lines(parts: Sequence[_Part]) -> list[bytes]:
     for a trial that two have differently."""
     lines_by_trial = dict[str, tuple[Path, list[bytes]]]()
     for part in parts:
-        own = dict[str, list[bytes]]()
+        part_lines = dict[str, list[bytes]]()
         for number, line in number_lines(part.path / METRICS):
-            own.setdefault(_read_trial(part, number, line), []).append(line)
-        for trial, lines in own.items():
+            part_lines.setdefault(_read_trial(part, number, line), []).append(line)
+        for trial, lines in part_lines.items():
             path, earlier = lines_by_trial.setdefault(trial, (part.path, lines))
             if earlier != lines:
                 raise UsageError(
@@ -150,25 +149,25 @@ def _read_trial(part: _Part, number: int, line: bytes) -> str:
 
 
 def _make_folder(output: Path | None, part: _Part) -> Path:
-    whole = (output or make_results_folder(f"{part.keys['benchmark']}-merged")).expanduser()
-    if whole.exists() and (not whole.is_dir() or any(whole.iterdir())):
-        raise UsageError(f"{whole} is not an empty folder; choose another --output")
-    make_folder(whole)
-    return whole.resolve()
+    folder = (output or make_results_folder(f"{part.keys['benchmark']}-merged")).expanduser()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder; choose another --output")
+    make_folder(folder)
+    return folder.resolve()
 
 
-def _copy_files(parts: Sequence[_Part], whole: Path) -> None:
+def _copy_files(parts: Sequence[_Part], folder: Path) -> None:
     """Copy what lies beside the records. Lines are joined; other files of one name whose content
     differs stand below the number of their slice."""
     for part in parts:
         for inner in part.files():
-            source, target = part.path / inner, whole / inner
+            source, target = part.path / inner, folder / inner
             if inner.suffix == ".jsonl" and inner.parent == Path():
                 _join_lines(source, target)
             elif not target.exists():
                 copy_whole(source, target)
             elif str(inner) != TASKS and read(source) != read(target):  # it names the session
-                copy_whole(source, whole / f"slice-{part.slice.number}" / inner)
+                copy_whole(source, folder / f"slice-{part.slice.number}" / inner)
 
 
 def _join_lines(source: Path, target: Path) -> None:
@@ -179,16 +178,16 @@ def _join_lines(source: Path, target: Path) -> None:
 def _merge_experiments(parts: Sequence[_Part]) -> dict[str, Any]:
     """Return the experiment of the whole plan."""
     merged = {part.slice.number: part.slice for part in parts}
-    whole = {key: value for key, value in parts[0].keys.items() if key != "slice"}
-    whole["session"] = stable_id(*(part.session for part in merged.values()))[:8]
-    whole["created_at"] = min(part.keys["created_at"] for part in parts)
-    whole["settings"] = {
-        name: setting for name, setting in whole.get("settings", {}).items() if name != "slice"
+    experiment = {key: value for key, value in parts[0].keys.items() if key != "slice"}
+    experiment["session"] = stable_id(*(part.session for part in merged.values()))[:8]
+    experiment["created_at"] = min(part.keys["created_at"] for part in parts)
+    experiment["settings"] = {
+        name: setting for name, setting in experiment.get("settings", {}).items() if name != "slice"
     }
-    if "greetings" in whole:
-        whole["greetings"] = [entry for part in parts for entry in part.keys["greetings"]]
-    whole["merged"] = [part.model_dump(mode="json") for part in merged.values()]
-    return {**whole, "schema_version": BaseExperiment.model_fields["schema_version"].default}
+    if "greetings" in experiment:
+        experiment["greetings"] = [entry for part in parts for entry in part.keys["greetings"]]
+    experiment["merged"] = [part.model_dump(mode="json") for part in merged.values()]
+    return {**experiment, "schema_version": BaseExperiment.model_fields["schema_version"].default}
 
 
 def _drop(value: Any, keys: Sequence[str]) -> Any:

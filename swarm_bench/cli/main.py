@@ -1,8 +1,10 @@
 """The command `swarm-bench`: options in, one call, print."""
 
+import ctypes
 import os
 import sys
 
+_PR_SET_DUMPABLE = 4
 INTERRUPTED = 130
 """Exit code, as in `core/interruption.py`, which is not imported yet when a signal may come."""
 
@@ -32,9 +34,15 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
 
 
-def _run() -> None:
-    from swarm_bench.app.shielding import shield_memory
+def shield_memory() -> None:
+    """Close `/proc/PID/environ`, `mem` and `ptrace` of this process to all but root, and leave no
+    core dump: agents run with the same user's rights, and all keys are in our environment.
+    Programs that it starts are as open as ever, from their `exec` on. A kernel that refuses leaves
+    everything as it was."""
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
+
+def _run() -> None:
     shield_memory()
     from swarm_bench.cli.commands import app
     from swarm_bench.cli.output.ending import DEBUG, report_end

@@ -248,11 +248,7 @@ class Settings:
         ),
         Scope(Group.VERDICT),
     ] = 90
-    primary: Annotated[
-        str,
-        METRIC,
-        Scope(Group.VERDICT, named=True),
-    ] = PRIMARY
+    primary: Annotated[str, METRIC, Scope(Group.VERDICT, named=True)] = PRIMARY
     margin: Annotated[
         Part,
         Option(

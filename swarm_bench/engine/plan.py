@@ -74,7 +74,7 @@ def select_slice(blocks: Sequence[Block[C]], part: Slice | None) -> tuple[Block[
     blocks stay together where there are enough."""
     if part is None:
         return tuple(blocks)
-    size = 2 if len(blocks) >= 2 * part.of else 1
+    size = 2 if len(blocks) >= 2 * part.total else 1
     batches = [blocks[first : first + size] for first in range(0, len(blocks), size)]
     return tuple(block for batch in part.select(batches) for block in batch)
 
@@ -82,7 +82,7 @@ def select_slice(blocks: Sequence[Block[C]], part: Slice | None) -> tuple[Block[
 def check_slice(part: Slice | None, number: int, needs: str) -> None:
     """Raise `UsageError` where there are more slices than what is dealt to them, of which the plan
     has so many."""
-    if part is not None and part.of > number:
+    if part is not None and part.total > number:
         raise UsageError(
             f"--slice {part}: each slice needs {needs}, and the plan has {number}; give no more "
             "slices than that, or more to run"

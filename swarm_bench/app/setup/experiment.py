@@ -20,7 +20,6 @@ from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import Slice
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository
-from swarm_bench.engine.plan import check_slice
 from swarm_bench.retrieval.probes.registered import list_stored_counters
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.workspaces.git import git
@@ -76,7 +75,6 @@ async def build_experiment(
         **vars(inputs.sizes),
     )
     experiment = _deal_blocks(experiment, settings)
-    check_slice(experiment.slice, len(experiment.order), "a block")
     return (draw_task_order(experiment) if settings.until_clear else experiment).preregister()
 
 

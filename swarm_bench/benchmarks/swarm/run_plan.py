@@ -18,6 +18,7 @@ from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.continuing import check_kept, check_runs, check_same, check_slice_kept
 from swarm_bench.engine.plan import (
     Block,
+    check_slice,
     draw_order,
     iterate_groups,
     plan_blocks,
@@ -111,6 +112,7 @@ def deal_blocks(experiment: Experiment, max_size: int | None, least: float = 0.0
     of `least` or more, where that leaves two of a run."""
     blocks = tuple(_deal(experiment, experiment.agents_by_commit.values(), max_size, least))
     number = experiment.runs * len(blocks)
+    check_slice(experiment.slice, number, "a block")
     order = draw_order(experiment.arms, number, experiment.seed)
     return experiment.model_copy(update={"blocks": blocks, "order": order})
 
@@ -152,7 +154,9 @@ def extend_blocks(old: Experiment, new: Experiment, max_size: int | None) -> Exp
         for block in range(now)
     ]
     order = draw_order(new.arms, new.runs * now, old.seed, drawn_orders)
-    return new.model_copy(update={"blocks": blocks, "order": order})
+    grown = new.model_copy(update={"blocks": blocks, "order": order})
+    check_slice_kept(old, grown)
+    return grown
 
 
 def _deal(
@@ -216,7 +220,6 @@ def extend(old: Experiment, new: Experiment, recorded_ids: Collection[str | None
     )
     size = new.settings.get("block_size")
     grown = extend_blocks(old, grown, size.value if size else None)
-    check_slice_kept(old, grown)
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
         raise UsageError(
             "A session whose tasks go round among its agents cannot be given more tasks; "

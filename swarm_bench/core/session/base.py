@@ -68,20 +68,20 @@ class Slice(Stored):
     """A part of the plan of a session, which runs on a machine of its own."""
 
     number: int = Field(ge=1)
-    of: int = Field(ge=1)
+    total: int = Field(ge=1)
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read what `--slice` says: `2/6`."""
-        number, _, of = text.partition("/")
-        return cls(number=int(number), of=int(of))
+        number, _, total = text.partition("/")
+        return cls(number=int(number), total=int(total))
 
     def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+        return f"{self.number}/{self.total}"
 
     def select(self, items: Sequence[T]) -> tuple[T, ...]:
         """Return its items: slices are dealt one after the other, in turns."""
-        return tuple(items[self.number - 1 :: self.of])
+        return tuple(items[self.number - 1 :: self.total])
 
     def describe(self) -> str:
         """Say what a session of it is."""
@@ -102,9 +102,9 @@ class MergedSlice(Slice):
 def describe_slices(merged: Sequence[MergedSlice]) -> str:
     """Say of which slices a session was merged, and what they ran on."""
     numbers = {part.number for part in merged}
-    missing = [str(number) for number in range(1, merged[0].of + 1) if number not in numbers]
+    missing = [str(number) for number in range(1, merged[0].total + 1) if number not in numbers]
     machines = Counter(_describe_machine(part.machine) for part in merged)
-    text = f"It was merged of {len(merged)} of {merged[0].of} slices, which ran on " + "; ".join(
+    text = f"It was merged of {len(merged)} of {merged[0].total} slices, which ran on " + "; ".join(
         f"{machine} ({count})" for machine, count in machines.items()
     )
     if not missing:
@@ -193,7 +193,7 @@ class BaseExperiment(Stored):
     def share(self, limit: float | None) -> float | None:
         """Return what this session may spend of a limit: the sessions of other slices do not know
         what it costs."""
-        return limit / self.slice.of if limit is not None and self.slice else limit
+        return limit / self.slice.total if limit is not None and self.slice else limit
 
     def explain_share(self, limit: float | None) -> tuple[str, ...]:
         """Say what a slice may spend of a limit, where there are both."""

@@ -101,12 +101,13 @@ class CaseExperiment(BaseExperiment):
     def cut_to_slice(self) -> Self:
         """Return the experiment as if its plan had no other cases than those of its slice. What was
         named beforehand is cut alike, unless it was changed."""
-        part, named = self.slice, self.beforehand
+        part, declared = self.slice, self.beforehand
         if part is None:
             return self
-        if named is not None and named.is_whole:
-            named = named.model_copy(update={"cases": part.select(named.cases)}).add_checksum()
-        update = {"cases": part.select(self.cases), "beforehand": named, "slice": None}
+        if declared is not None and declared.is_whole:
+            cases = {"cases": part.select(declared.cases)}
+            declared = declared.model_copy(update=cases).add_checksum()
+        update = {"cases": part.select(self.cases), "beforehand": declared, "slice": None}
         return self.model_copy(update=update)
 
     @property

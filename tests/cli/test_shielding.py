@@ -7,7 +7,7 @@ import pytest
 
 CODE = """
 import ctypes, os, subprocess, sys
-from swarm_bench.app.shielding import shield_memory
+from swarm_bench.cli.main import shield_memory
 
 def become_anybody():  # root reads everything
     if os.getuid() == 0:
