@@ -1,10 +1,8 @@
 """Benchmarks of other packages that are wrong: each is named, and none looks like a success."""
 
-import subprocess
-
 import pytest
 
-from tests.e2e.conftest import COMMAND, Bench
+from tests.e2e.conftest import Bench, Done
 
 CODE = """
 from dataclasses import replace
@@ -70,12 +68,9 @@ class GrowsNumbers(Base):
 """
 
 
-def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
+def run(bench: Bench, *words: str) -> Done:
     (bench.folder / "bad.py").write_text(CODE)
-    return subprocess.run(
-        [COMMAND, "run", *words], cwd=bench.folder, env=bench.environment(), capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return bench.call("run", *words)
 
 
 @pytest.mark.parametrize(
@@ -95,13 +90,13 @@ def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
 )
 def test_a_wrong_benchmark_is_named(bench: Bench, name: str, code: int, sentence: str) -> None:
     done = run(bench, f"bad:{name}", "--runs", "1", "--output", "out")
-    assert (done.returncode, sentence in done.stderr) == (code, True), done.stderr
-    assert "defect of swarm-bench" not in done.stderr
+    assert (done.code, sentence in done.err) == (code, True), done.err
+    assert "defect of swarm-bench" not in done.err
     assert name[:3] != "Has" or not (bench.folder / "out").exists()
 
 
 def test_the_command_to_continue_names_the_class_that_was_typed(bench: Bench) -> None:
     done = run(bench, "bad:FailsOnce", "--runs", "1")
-    assert (done.returncode, "swarm-bench run bad:FailsOnce --continue" in done.stderr) == (3, True)
+    assert (done.code, "swarm-bench run bad:FailsOnce --continue" in done.err) == (3, True)
     (folder,) = (bench.folder / "results").glob("*/")
     assert folder.name.startswith("fails-once-or-twice-2")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.builders.golden import Sentences, parts
 from tests.builders.packages import install
-from tests.e2e.conftest import COMMAND, Bench
+from tests.e2e.conftest import COMMAND, Bench, Done
 
 POINTS = "[swarm_bench.benchmarks]\ntoy = toy_package:Toy\n"
 CODE = "from swarm_bench.testing.toy import Toy\n"
@@ -43,11 +43,8 @@ def env(bench: Bench) -> dict[str, str]:
     return {**bench.environment(), "PYTHONPATH": str(packages)}
 
 
-def run(bench: Bench, env: dict[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [COMMAND, *words], cwd=bench.folder, env=env, capture_output=True, text=True, timeout=60,
-        check=False,
-    )  # fmt: skip
+def run(bench: Bench, env: dict[str, str], *words: str) -> Done:
+    return bench.call(*words, env=env)
 
 
 def lines(bench: Bench) -> list[dict[str, object]]:
@@ -59,26 +56,26 @@ def test_it_is_planned_run_continued_and_reported(
     bench: Bench, env: dict[str, str], golden: Sentences
 ) -> None:
     planned = run(bench, env, "run", "toy", "--runs", "2", "--plan")
-    golden(planned.stdout)
+    golden(planned.out)
     assert not (bench.folder / "results").exists()
     refused = run(bench, env, "run", "toy", "--output", "packages", "--plan")
-    assert (refused.returncode, "is not an empty folder" in refused.stderr) == (2, True)
+    assert (refused.code, "is not an empty folder" in refused.err) == (2, True)
 
     done = run(bench, env, "run", "toy", "--runs", "2", "--output", "out")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert len(lines(bench)) == 12
     assert {line["answer"] for line in lines(bench)} == {"yes", "no", "perhaps"}
     more = run(bench, env, "run", "toy", "--continue", "out", "--runs", "3")
-    assert more.returncode == 0, more.stderr
+    assert more.code == 0, more.err
     assert len(lines(bench)) == 18
-    assert more.stderr.count(" starts: ") == 6
+    assert more.err.count(" starts: ") == 6
 
     reported = run(bench, env, "report", "out")
-    assert reported.stdout == more.stdout
+    assert reported.out == more.out
     exported = run(bench, env, "export", "out")
-    assert (exported.returncode, exported.stdout.count("\n")) == (0, 19), exported.stderr
+    assert (exported.code, exported.out.count("\n")) == (0, 19), exported.err
     summary = (bench.folder / "out" / "summary.md").read_text()
-    assert summary == reported.stdout
+    assert summary == reported.out
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in summary.splitlines()]
     assert ["Words, primary", "4.00×"] in rows
     assert ["Words", "2.0", "8.0"] in rows
@@ -91,7 +88,7 @@ def test_a_metric_that_raises_is_missing_and_named(
 ) -> None:
     (bench.folder / "failing.py").write_text(FAILING)
     done = run(bench, env, "run", "failing:Failing", "--runs", "1", "--output", "out")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     summary = (bench.folder / "out" / "summary.md").read_text()
     golden(parts(summary))
 
@@ -101,7 +98,7 @@ def test_arms_that_the_records_ask_for_are_run_and_stored(
 ) -> None:
     (bench.folder / "growing.py").write_text(GROWING)
     done = run(bench, env, "run", "growing:Growing", "--runs", "1", "--output", "out")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert [line["arm"] for line in lines(bench)] == ["plain"] * 3 + ["polite"] * 3
     assert bench.experiment("out")["order"] == [["plain", "polite"]]
 
@@ -110,7 +107,7 @@ def test_two_arms_of_a_run_are_asked_at_once_and_runs_never(
     bench: Bench, env: dict[str, str]
 ) -> None:
     done = run(bench, env, "run", "toy", "--runs", "2", "--output", "out", *SLOW)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     keys = ("run", "arm", "started_at", "ended_at")
     spans = [[str(line[key]) for key in keys] for line in lines(bench)]
     together = [
@@ -138,7 +135,7 @@ def test_a_session_that_was_killed_is_continued_with_what_it_had(
     assert 1 <= len(before) < 6
 
     done = run(bench, env, "run", "toy", "--continue", "out", "--runs", "2")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     after = lines(bench)
     assert len(after) == 12
     assert after[: len(before)] == before
@@ -178,33 +175,33 @@ def test_what_cannot_be_run_is_one_sentence(
     bench: Bench, env: dict[str, str], words: tuple[str, ...], said: str
 ) -> None:
     done = run(bench, env, *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err
     assert not (bench.folder / "results").exists()
 
 
 def test_what_a_session_began_with_stays(bench: Bench, env: dict[str, str]) -> None:
-    assert run(bench, env, "run", "toy", "--runs", "2", "--output", "out").returncode == 0
+    assert run(bench, env, "run", "toy", "--runs", "2", "--output", "out").code == 0
     for words, said in (
         (("-p", "seconds=1"), "keeps its properties"),
         (("--runs", "1"), "2 runs already"),
         (("--seed", "4"), "--seed"),
     ):
         done = run(bench, env, "run", "toy", "--continue", "out", *words)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert (done.code, said in done.err) == (2, True), done.err
 
 
 def test_a_report_loads_no_module_that_a_file_names(
     bench: Bench, env: dict[str, str], golden: Sentences
 ) -> None:
-    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
+    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").code == 0
     (bench.folder / "evil.py").write_text("open('loaded', 'w')\n")
     experiment = bench.folder / "out" / "experiment.json"
     experiment.write_text(experiment.read_text().replace('"toy"', '"evil:Toy"'))
     done = run(bench, env, "report", "out")
-    assert done.returncode == 2
-    golden(done.stderr)
+    assert done.code == 2
+    golden(done.err)
     assert not (bench.folder / "loaded").exists()
 
 
@@ -227,9 +224,9 @@ def test_what_a_benchmark_cannot_ask_is_refused_before_anything_is_made(
     points = "[swarm_bench.benchmarks]\nodd = odd_package:Odd\n"
     install("odd_package", code, points, bench.folder / "packages")
     done = run(bench, env, "run", "odd", "--runs", "1")
-    assert done.returncode == 2
-    assert why in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert why in done.err
+    assert "Traceback" not in done.err
     assert not (bench.folder / "results").exists()
 
 
@@ -252,9 +249,9 @@ def test_a_key_in_an_answer_reaches_no_file_and_a_long_answer_is_cut(
     install("leaky_package", code, points, bench.folder / "packages")
     words = ("run", "leaky", "--runs", "1", "--output", "out")
     done = run(bench, {**env, "OTHER_API_KEY": key}, *words)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     files = [path.read_text() for path in (bench.folder / "out").iterdir() if path.is_file()]
-    assert not any(key in text for text in [*files, done.stdout, done.stderr])
+    assert not any(key in text for text in [*files, done.out, done.err])
     answers = {len(str(line["answer"])) for line in lines(bench)}
     assert answers == {1 << 20}
 
@@ -262,13 +259,13 @@ def test_a_key_in_an_answer_reaches_no_file_and_a_long_answer_is_cut(
 def test_lines_that_were_changed_or_planted_are_named(
     bench: Bench, env: dict[str, str], golden: Sentences
 ) -> None:
-    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
+    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").code == 0
     file = bench.folder / "out" / "metrics.jsonl"
     first, *others = file.read_text().splitlines()
     planted = json.dumps({**json.loads(first), "trial": "f" * 12, "input_tokens": 25_000})
     edited = first.replace('"input_tokens":', '"input_tokens":9')
     file.write_text("\n".join([edited, *others, planted]) + "\n")
-    summary = run(bench, env, "report", "out").stdout
+    summary = run(bench, env, "report", "out").out
     golden(parts(summary))
     assert "25" not in summary.split("## Trials")[1]
 
@@ -276,11 +273,11 @@ def test_lines_that_were_changed_or_planted_are_named(
 def test_a_session_of_another_command_is_named(
     bench: Bench, env: dict[str, str], golden: Sentences
 ) -> None:
-    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
+    assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").code == 0
     done = run(bench, env, "compare", "--continue", "out")
-    assert done.returncode == 2
-    golden(done.stderr)
-    assert "restore" not in done.stderr
+    assert done.code == 2
+    golden(done.err)
+    assert "restore" not in done.err
 
 
 def test_what_a_killed_session_had_started_ends_with_it(bench: Bench, env: dict[str, str]) -> None:
@@ -340,7 +337,7 @@ def test_a_key_in_a_property_reaches_its_benchmark_and_no_file(
     again = [word for key in keys for word in ("-p", key)]
     words = ("run", "secretive:Secretive", "--runs", "1", "--output", "out", *again)
     done = run(bench, env, *words)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert bench.experiment("out")["properties"] == {
         "seconds": 0.0,
         "service": "(not stored)",
@@ -352,15 +349,15 @@ def test_a_key_in_a_property_reaches_its_benchmark_and_no_file(
 
     more = ("run", "secretive:Secretive", "--continue", "out", "--runs", "2")
     refused = run(bench, env, *more, *again[:2])
-    assert refused.returncode == 2
-    golden(refused.stderr)
+    assert refused.code == 2
+    golden(refused.err)
     done = run(bench, env, *more, *again)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert len(lines(bench)) == 12
     files = [path.read_text() for path in (bench.folder / "out").iterdir() if path.is_file()]
     for key in ("drawn-by-chance-77", "sk-typed-0123456789", "hunter22", "sk-of-the-user"):
-        assert not any(key in text for text in [*files, done.stdout, done.stderr]), key
+        assert not any(key in text for text in [*files, done.out, done.err]), key
 
     named = run(bench, env, "run", "secretive:Named", *words[2:5], "new", *again)
-    assert (named.returncode, "after a secret" in named.stderr) == (2, True), named.stderr
+    assert (named.code, "after a secret" in named.err) == (2, True), named.err
     assert not (bench.folder / "new").exists()
