@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.core.session.base import EXPERIMENT_VERSION, BaseExperiment
+from swarm_bench.core.session.base import SLICE_VERSION, BaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.lines import METRICS, SUPERSEDED, R, Records
 from swarm_bench.runtime.files import is_part, make_room, writable, write_whole
@@ -108,7 +108,7 @@ class Folder(Generic[E, R]):
 
     def _write(self, experiment: E) -> None:
         """Store the experiment; an older one becomes a current one."""
-        current = experiment.model_copy(update={"schema_version": experiment.oldest_version})
+        current = experiment.model_copy(update={"schema_version": experiment.version})
         write_whole(self._experiment, current.model_dump_json(indent=2) + "\n")
 
     def read_experiment(self) -> E:
@@ -136,7 +136,7 @@ class Folder(Generic[E, R]):
         return experiment
 
     def _refuse_newer(self, version: object) -> None:
-        if isinstance(version, int) and version > EXPERIMENT_VERSION:
+        if isinstance(version, int) and version > SLICE_VERSION:
             raise UsageError(
                 f"{self._experiment} was written by a newer swarm-bench; update this one"
             )

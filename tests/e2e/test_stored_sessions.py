@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.core.session.base import EXPERIMENT_VERSION
+from swarm_bench.core.session.base import EXPERIMENT_VERSION, SLICE_VERSION
 from swarm_bench.testing import toy
 from tests.builders.golden import GOLDEN
 from tests.builders.packages import install
@@ -15,6 +15,7 @@ from tests.builders.repositories import commit, start
 from tests.e2e.conftest import FILES, Bench
 
 STORED = sorted(path.parent for path in (GOLDEN / "stored").glob("*/*/experiment.json"))
+SLICE = GOLDEN / "stored" / "5" / "slice"
 ANSWERS = [["    return True\n"] * 2, ["    return []\n"] * 2, ["    return number % 1.0\n"] * 2]
 RUNNING = {
     "compare": ("compare",),
@@ -54,11 +55,15 @@ def test_each_version_has_one() -> None:
         int(folder.parent.name): json.loads((folder / "experiment.json").read_text())
         for folder in STORED
     }
-    assert list(versions) == list(range(1, EXPERIMENT_VERSION + 1))
+    assert list(versions) == list(range(1, SLICE_VERSION + 1))
     assert all(it["schema_version"] == version for version, it in versions.items())
 
 
-@pytest.mark.parametrize("stored", STORED, ids=lambda it: f"{it.parent.name}-{it.name}")
+@pytest.mark.parametrize(
+    "stored",
+    [folder for folder in STORED if folder != SLICE],
+    ids=lambda it: f"{it.parent.name}-{it.name}",
+)
 def test_a_stored_session_is_reported_and_continued(stored: Path, bench: Bench) -> None:
     folder = copied(stored, bench)
     before = bench.records("out")
@@ -76,3 +81,21 @@ def test_a_stored_session_is_reported_and_continued(stored: Path, bench: Bench) 
     assert len(after) == len(before) + sum(it.get("arm") not in once for it in before)
     assert bench.experiment("out")["schema_version"] == EXPERIMENT_VERSION
     assert bench.call("report", "out", env=env).code == 0
+
+
+def test_a_stored_slice_is_reported_continued_and_merged(bench: Bench) -> None:
+    """It has all of its trials but one."""
+    copied(SLICE, bench)
+    env = {"PYTHONPATH": "packages"}
+    report = bench.call("report", "out", env=env)
+    assert report.code == 0, report.err
+    assert "slice 1/2 of a plan" in report.out
+    before = len(bench.records("out"))
+    done = bench.call("run", "toy", "--continue", "out", "--trust", "--quiet", env=env)
+    assert done.code == 0, done.err
+    assert len(bench.records("out")) == before + 1
+    assert bench.experiment("out")["schema_version"] == SLICE_VERSION
+    merged = bench.call("merge", "out", "--output", "whole", env=env)
+    assert merged.code == 0, merged.err
+    assert "Missing: slice 2" in merged.out
+    assert bench.experiment("whole")["schema_version"] == EXPERIMENT_VERSION

@@ -27,7 +27,10 @@ def register(app: typer.Typer) -> None:
 
 
 def merge(
-    slices: Annotated[list[Path], typer.Argument(metavar="DIR ...", help="Folders of the slices.")],
+    slices: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR ...", help="Folder of a slice; several of one plan."),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(

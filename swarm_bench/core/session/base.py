@@ -25,12 +25,12 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Moment, Stored
 
-EXPERIMENT_VERSION = 5
-"""Newest version of `experiment.json`; since 2 a design stands beside the benchmark, which older
-versions would read as `compare`; since 3 a task can have a commit, which they would ignore; since 4
-a run can have several blocks, which they would run as one; since 5 it can be a slice, of which they
-would run the whole plan."""
-_VERSION_OF_WHOLE = 4
+EXPERIMENT_VERSION = 4
+"""Version of `experiment.json`; since 2 a design stands beside the benchmark, which older versions
+would read as `compare`; since 3 a task can have a commit, which they would ignore; since 4 a run
+can have several blocks, which they would run as one."""
+SLICE_VERSION = 5
+"""Version where it is a slice: older versions would run the whole plan."""
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Version of a line: one that a newer version wrote is not read as if it were of this one."""
@@ -178,9 +178,9 @@ class BaseExperiment(Stored):
     """The slices that it was merged of."""
 
     @property
-    def oldest_version(self) -> int:
-        """The oldest version of the file that reads it as it is."""
-        return EXPERIMENT_VERSION if self.slice else _VERSION_OF_WHOLE
+    def version(self) -> int:
+        """The version of the file: the oldest that reads it as it is."""
+        return SLICE_VERSION if self.slice else EXPERIMENT_VERSION
 
     @property
     def slice_notes(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.session.base import EXPERIMENT_VERSION
+from swarm_bench.core.session.base import EXPERIMENT_VERSION, SLICE_VERSION
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.status import Cause
@@ -102,7 +102,7 @@ def test_an_experiment_of_a_newer_version_is_refused(
     assert stored["schema_version"] == EXPERIMENT_VERSION == 4, (
         "older ones know no blocks within a run"
     )
-    newer = {**stored, "schema_version": EXPERIMENT_VERSION + 1, **changes}
+    newer = {**stored, "schema_version": SLICE_VERSION + 1, **changes}
     (tmp_path / "experiment.json").write_text(json.dumps(newer))
     with pytest.raises(UsageError, match="was written by a newer swarm-bench; update this one"):
         folder.read_experiment()
