@@ -76,7 +76,7 @@ def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
         for part in parts:
             locks.enter_context(hold_lock(part.path / LOCK, writes=False))
         lines = _collect_lines(parts)
-        folder = _make_folder(output, parts[0])
+        folder = _make_folder(output, parts)
         try:
             _copy_files(parts, folder)
             write_whole(folder / METRICS, b"".join(line + b"\n" for line in lines))
@@ -148,12 +148,15 @@ def _read_trial(part: _Part, number: int, line: bytes) -> str:
         ) from error
 
 
-def _make_folder(output: Path | None, part: _Part) -> Path:
-    folder = (output or make_results_folder(f"{part.keys['benchmark']}-merged")).expanduser()
+def _make_folder(output: Path | None, parts: Sequence[_Part]) -> Path:
+    stem = f"{parts[0].keys['benchmark']}-merged"
+    folder = (output or make_results_folder(stem)).expanduser().resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder; choose another --output")
+    if inside := [part.path for part in parts if part.path in folder.parents]:
+        raise UsageError(f"{folder} is in the slice {inside[0]}; choose another --output")
     make_folder(folder)
-    return folder.resolve()
+    return folder
 
 
 def _copy_files(parts: Sequence[_Part], folder: Path) -> None:
@@ -177,16 +180,15 @@ def _join_lines(source: Path, target: Path) -> None:
 
 def _merge_experiments(parts: Sequence[_Part]) -> dict[str, Any]:
     """Return the experiment of the whole plan."""
-    merged = {part.slice.number: part.slice for part in parts}
     experiment = {key: value for key, value in parts[0].keys.items() if key != "slice"}
-    experiment["session"] = stable_id(*(part.session for part in merged.values()))[:8]
+    experiment["session"] = stable_id(*(part.slice.session for part in parts))[:8]
     experiment["created_at"] = min(part.keys["created_at"] for part in parts)
     experiment["settings"] = {
         name: setting for name, setting in experiment.get("settings", {}).items() if name != "slice"
     }
     if "greetings" in experiment:
         experiment["greetings"] = [entry for part in parts for entry in part.keys["greetings"]]
-    experiment["merged"] = [part.model_dump(mode="json") for part in merged.values()]
+    experiment["merged"] = [part.slice.model_dump(mode="json") for part in parts]
     return {**experiment, "schema_version": BaseExperiment.model_fields["schema_version"].default}
 
 

@@ -156,6 +156,9 @@ def test_what_are_no_slices_of_one_plan_is_one_sentence(bench: Bench) -> None:
     same = merge(bench, *parts, "part-2")
     assert same.code == 0, same.err
     assert len(bench.records("whole")) == 10
+    inside = bench.call("merge", *parts, "--output", "part-1/whole")
+    assert inside.code == 2
+    assert "is in the slice" in inside.err
     again = merge(bench, *parts)
     assert again.code == 2
     assert "is not an empty folder" in again.err
@@ -184,3 +187,17 @@ def test_a_slice_has_its_share_of_what_a_session_may_cost(bench: Bench) -> None:
     plan = bench.call(*RUN, "--slice", "1/3", "--max-cost", "6", "--plan")
     assert plan.code == 0, plan.err
     assert "slice 1/3 may spend $2.00 of it" in plan.out
+
+
+def test_a_slice_may_have_run_in_two_sessions(bench: Bench) -> None:
+    """Each has trials that the other has not: no line is foreign, and the slice counts once."""
+    parts = slices(bench, RUN, 2)
+    run(bench, RUN, "again", "--slice", "2/2")
+    for name, keep in (("part-2", slice(0, 2)), ("again", slice(2, None))):
+        metrics = bench.folder / name / "metrics.jsonl"
+        metrics.write_text("".join(metrics.read_text().splitlines(keepends=True)[keep]))
+    done = merge(bench, *parts, "again")
+    assert done.code == 0, done.err
+    assert "merged of 2 of 2 slices" in done.out
+    assert len(bench.records("whole")) == 10
+    assert "another session" not in done.out

@@ -104,8 +104,9 @@ def describe_slices(merged: Sequence[MergedSlice]) -> str:
     numbers = {part.number for part in merged}
     missing = [str(number) for number in range(1, merged[0].total + 1) if number not in numbers]
     machines = Counter(_describe_machine(part.machine) for part in merged)
-    text = f"It was merged of {len(merged)} of {merged[0].total} slices, which ran on " + "; ".join(
-        f"{machine} ({count})" for machine, count in machines.items()
+    text = (
+        f"It was merged of {len(numbers)} of {merged[0].total} slices, which ran on "
+        + "; ".join(f"{machine} ({count})" for machine, count in machines.items())
     )
     if not missing:
         return text
