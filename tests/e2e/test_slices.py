@@ -69,7 +69,7 @@ def test_slices_of_a_comparison_make_the_session_that_one_machine_makes(bench: B
         assert experiments[0][key] == experiments[1][key]
     assert [part["number"] for part in experiments[1]["merged"]] == [1, 2, 3]
     assert "another session" not in done.out
-    assert "merged of 3 of 3 slices" in done.out
+    assert "merged from 3 of 3 slices" in done.out
     again = bench.call("report", "whole")
     assert again.code == 0, again.err
 
@@ -198,6 +198,6 @@ def test_a_slice_may_have_run_in_two_sessions(bench: Bench) -> None:
         metrics.write_text("".join(metrics.read_text().splitlines(keepends=True)[keep]))
     done = merge(bench, *parts, "again")
     assert done.code == 0, done.err
-    assert "merged of 2 of 2 slices" in done.out
+    assert "merged from 2 of 2 slices" in done.out
     assert len(bench.records("whole")) == 10
     assert "another session" not in done.out

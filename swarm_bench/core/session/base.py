@@ -100,17 +100,15 @@ class MergedSlice(Slice):
 
 
 def describe_slices(merged: Sequence[MergedSlice]) -> str:
-    """Say of which slices a session was merged, and what they ran on."""
-    numbers = {part.number for part in merged}
-    missing = [str(number) for number in range(1, merged[0].total + 1) if number not in numbers]
+    """Say which slices a session was merged from, and what they ran on."""
+    total, numbers = merged[0].total, {part.number for part in merged}
     machines = Counter(_describe_machine(part.machine) for part in merged)
-    text = (
-        f"It was merged of {len(numbers)} of {merged[0].total} slices, which ran on "
-        + "; ".join(f"{machine} ({count})" for machine, count in machines.items())
-    )
+    machine_text = "; ".join(f"{machine} ({count} of them)" for machine, count in machines.items())
+    text = f"This session was merged from {len(numbers)} of {total} slices, run on {machine_text}"
+    missing = [str(number) for number in range(1, total + 1) if number not in numbers]
     if not missing:
         return text
-    return f"{text}. Missing: slice {', '.join(missing)}; what they should have run was not run"
+    return f"{text}. Missing: slice {', '.join(missing)}; --continue runs what they should have run"
 
 
 def _describe_machine(machine: Mapping[str, str | int | float]) -> str:
@@ -176,7 +174,7 @@ class BaseExperiment(Stored):
     slice: Slice | None = Field(default=None, exclude_if=lambda value: value is None)
     """The part of the plan that this session runs; `None` for all of it."""
     merged: tuple[MergedSlice, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """The slices that it was merged of."""
+    """The slices that it was merged from."""
 
     @property
     def version(self) -> int:
@@ -185,7 +183,7 @@ class BaseExperiment(Stored):
 
     @property
     def slice_notes(self) -> tuple[str, ...]:
-        """Sentences on the slice that it is, and on those that it was merged of."""
+        """Sentences on the slice that it is, and on those that it was merged from."""
         return (
             *((self.slice.describe(),) if self.slice else ()),
             *((describe_slices(self.merged),) if self.merged else ()),
