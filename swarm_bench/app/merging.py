@@ -17,6 +17,7 @@ from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.session.base import BaseExperiment, MergedSlice, stable_id
 from swarm_bench.engine.folder import EXPERIMENT, LOCK, experiment_keys
 from swarm_bench.engine.lines import METRICS, number_lines
+from swarm_bench.engine.plan import iterate_groups
 from swarm_bench.runtime.files import copy_whole, hold_lock, make_folder, remove, write_whole
 from swarm_bench.runtime.untrusted import read
 
@@ -48,6 +49,8 @@ class _Part:
     keys: Mapping[str, Any]
     """Its experiment, as it is stored."""
     slice: MergedSlice
+    trials: frozenset[str]
+    """Ids of the trials of its plan."""
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -98,7 +101,9 @@ def _read_part(path: Path) -> _Part:
         session=experiment.session,
         machine=experiment.machine,
     )
-    return _Part(path=path, keys=keys, slice=part)
+    groups = iterate_groups(stored.read_plan())
+    trials = frozenset(trial.id for group in groups for trial in group.trials)
+    return _Part(path=path, keys=keys, slice=part, trials=trials)
 
 
 def _check_one_plan(parts: Sequence[_Part]) -> None:
@@ -139,13 +144,20 @@ def _collect_lines(parts: Sequence[_Part]) -> list[bytes]:
 
 
 def _read_trial(part: _Part, number: int, line: bytes) -> str:
+    path = part.path / METRICS
     try:
-        return str(json.loads(line)["trial"])
+        trial = str(json.loads(line)["trial"])
     except (ValueError, RecursionError, TypeError, KeyError) as error:
         raise UsageError(
-            f"{part.path / METRICS}: line {number} is torn; run its trial again with --continue "
-            f"{part.path}, then merge"
+            f"{path}: line {number} is torn; run its trial again with --continue {part.path}, then "
+            "merge"
         ) from error
+    if trial not in part.trials:
+        raise UsageError(
+            f"{path}: line {number} is of no trial of slice {part.slice}; remove it, or omit the "
+            "slice"
+        )
+    return trial
 
 
 def _make_folder(output: Path | None, parts: Sequence[_Part]) -> Path:
@@ -184,7 +196,9 @@ def _merge_experiments(parts: Sequence[_Part]) -> dict[str, Any]:
     experiment["session"] = stable_id(*(part.slice.session for part in parts))[:8]
     experiment["created_at"] = min(part.keys["created_at"] for part in parts)
     experiment["settings"] = {
-        name: setting for name, setting in experiment.get("settings", {}).items() if name != "slice"
+        name: setting
+        for name, setting in experiment.get("settings", {}).items()
+        if name not in ("slice", "output")
     }
     if "greetings" in experiment:
         experiment["greetings"] = [entry for part in parts for entry in part.keys["greetings"]]

@@ -182,7 +182,7 @@ def check_model(value: str) -> str:
 def check_slice(value: str) -> str:
     number, _, of = value.partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1000):
-        raise ValueError("must be one of so many slices: 1/6 to 6/6, of at most 1000")
+        raise ValueError("must be I/N, as 2/6, with I from 1 to N and N at most 1000")
     return f"{int(number)}/{int(of)}"
 
 

@@ -109,7 +109,7 @@ def test_a_missing_slice_is_named_and_can_be_run(bench: Bench) -> None:
     parts = slices(bench, RUN, 3)
     done = merge(bench, parts[0], parts[2])
     assert done.code == 0, done.err
-    assert "Missing: slice 2" in done.out
+    assert "2 of 3 slices (without 2)" in done.out
     assert "no record of 2 of 5" in done.out
     done = bench.call("run", "humaneval", "--continue", "whole", "--generate-only", "--quiet")
     assert done.code == 0, done.err
@@ -141,11 +141,26 @@ def test_what_are_no_slices_of_one_plan_is_one_sentence(bench: Bench) -> None:
     shutil.copytree(bench.folder / "part-2", bench.folder / "torn")
     torn = bench.folder / "torn/metrics.jsonl"
     torn.write_text(torn.read_text()[:-40])
+    for name in ("foreign", "renumbered", "impossible"):
+        shutil.copytree(bench.folder / "part-2", bench.folder / name)
+    planted = (bench.folder / "part-1/metrics.jsonl").read_text().splitlines()[0]
+    with (bench.folder / "foreign/metrics.jsonl").open("a") as file:
+        file.write("\n" + planted + "\n")
+    for name, number in (("renumbered", 1), ("impossible", 9)):
+        experiment = bench.folder / name / "experiment.json"
+        text = experiment.read_text()
+        assert '"number": 2,\n    "total": 2' in text
+        experiment.write_text(
+            text.replace('"number": 2,\n    "total"', f'"number": {number},\n    "total"')
+        )
     for others, clause in (
         (("seeded",), "part-1: seed"),
         (("whole-already",), "is no slice of a session"),
         (("part-2", "changed"), "with different records"),
         (("torn",), "is torn"),
+        (("foreign",), "line 6 is of no trial of slice 2/2"),
+        (("renumbered",), "line 1 is of no trial of slice 1/2"),
+        (("impossible",), "there is no slice 9/2"),
         (("nowhere",), "is not a folder"),
     ):
         done = merge(bench, parts[0], *others)
@@ -167,9 +182,9 @@ def test_what_are_no_slices_of_one_plan_is_one_sentence(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("options", "clause"),
     [
-        (("--slice", "7/6"), "1/6 to 6/6"),
-        (("--slice", "0/3"), "1/6 to 6/6"),
-        (("--slice", "half"), "1/6 to 6/6"),
+        (("--slice", "7/6"), "must be I/N, as 2/6"),
+        (("--slice", "0/3"), "must be I/N, as 2/6"),
+        (("--slice", "half"), "must be I/N, as 2/6"),
         (("--slice", "1/9"), "needs a block, and the plan has 8"),
         (("--slice", "1/2", "--until-clear"), "--until-clear looks at all blocks"),
         (("--slice", "1/2", "--record"), "--record keeps a whole session"),

@@ -97,5 +97,5 @@ def test_a_stored_slice_is_reported_continued_and_merged(bench: Bench) -> None:
     assert bench.experiment("out")["schema_version"] == SLICE_VERSION
     merged = bench.call("merge", "out", "--output", "whole", env=env)
     assert merged.code == 0, merged.err
-    assert "Missing: slice 2" in merged.out
+    assert "1 of 2 slices (without 2)" in merged.out
     assert bench.experiment("whole")["schema_version"] == EXPERIMENT_VERSION

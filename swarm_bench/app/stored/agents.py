@@ -1,6 +1,6 @@
 """A session of agents, `compare`, `ab` and `calibrate`, and a series of them whose swarms grow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -79,7 +79,8 @@ if TYPE_CHECKING:
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials import TrialsTable
-    from swarm_bench.core.session.experiment import Experiment
+    from swarm_bench.core.session.experiment import Experiment, Task
+    from swarm_bench.engine.plan import Block
 
 
 class AgentSession(StoredSession):
@@ -91,6 +92,11 @@ class AgentSession(StoredSession):
 
     def read_experiment(self) -> "Experiment":
         return self.folder.read_experiment()
+
+    def read_plan(self) -> "Sequence[Block[Task]]":
+        from swarm_bench.benchmarks.swarm.run_plan import plan
+
+        return plan(self.read_experiment())
 
     def report(self) -> RenderedDocument:
         return write_summary(self.folder, audited=True)[1]

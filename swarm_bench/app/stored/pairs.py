@@ -36,7 +36,7 @@ from swarm_bench.core.entry_points import list_plugins
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.core.session.cases import CaseExperiment, CaseRecord, R
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, R
 from swarm_bench.core.session.judgements import JUDGE
 from swarm_bench.core.session.rescored import ReparsedAnswer
 from swarm_bench.engine.benchmark import CaseBenchmark
@@ -47,7 +47,7 @@ from swarm_bench.engine.lines import (
     describe_torn_lines,
     find_duplicates,
 )
-from swarm_bench.engine.plan import plan_cases, select_planned
+from swarm_bench.engine.plan import Block, plan_cases, select_planned
 from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.untrusted import open_untrusted, read
 
@@ -79,6 +79,9 @@ class PairSession(StoredSession):
     def read_experiment(self) -> CaseExperiment:
         experiment: CaseExperiment = self.folder.read_experiment()
         return experiment
+
+    def read_plan(self) -> Sequence[Block[Case]]:
+        return plan_cases(self.read_experiment())
 
     @property
     def benchmark(self) -> CaseBenchmark:

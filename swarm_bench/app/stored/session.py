@@ -12,7 +12,7 @@ from swarm_bench.engine.folder import LOCK, experiment_keys, holds_experiment
 from swarm_bench.importers.canopy_script.folder import is_script_folder
 
 if TYPE_CHECKING:  # each is loaded by the command that asks for it
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from swarm_bench.analysis.cases.session import CaseSession
     from swarm_bench.analysis.selection import Selection
@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials import TrialsTable
     from swarm_bench.core.session.base import BaseExperiment
+    from swarm_bench.engine.plan import Block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,10 @@ class StoredSession:
 
     def read_experiment(self) -> "BaseExperiment":
         """Read what decided what ran."""
+        self._refuse()
+
+    def read_plan(self) -> "Sequence[Block[Any]]":
+        """Make the plan of its experiment."""
         self._refuse()
 
     def report(self) -> "RenderedDocument":

@@ -18,7 +18,7 @@ Examples:
   swarm-bench merge part-1 part-2 part-3
   swarm-bench merge part-* --output whole
 
-Exit codes: 0 merged, 2 wrong usage.
+Exit codes: 0 merged, 2 wrong usage, 3 it could not be written.
 """
 
 

@@ -18,7 +18,7 @@ from typing import (
     TypeVar,
 )
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Key
@@ -70,6 +70,12 @@ class Slice(Stored):
     number: int = Field(ge=1)
     total: int = Field(ge=1)
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.number > self.total:
+            raise ValueError(f"there is no slice {self}")
+        return self
+
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read what `--slice` says: `2/6`."""
@@ -86,8 +92,8 @@ class Slice(Stored):
     def describe(self) -> str:
         """Say what a session of it is."""
         return (
-            f"This is slice {self} of a plan: the other slices have the rest of it, and "
-            "swarm-bench merge makes one session of all"
+            f"This is slice {self} of a plan: its figures are of its part alone, and swarm-bench "
+            "merge makes one session of all slices"
         )
 
 
@@ -103,12 +109,13 @@ def describe_slices(merged: Sequence[MergedSlice]) -> str:
     """Say which slices a session was merged from, and what they ran on."""
     total, numbers = merged[0].total, {part.number for part in merged}
     machines = Counter(_describe_machine(part.machine) for part in merged)
-    machine_text = "; ".join(f"{machine} ({count} of them)" for machine, count in machines.items())
-    text = f"This session was merged from {len(numbers)} of {total} slices, run on {machine_text}"
+    machine_text = "; ".join(f"{count} × {machine}" for machine, count in machines.items())
     missing = [str(number) for number in range(1, total + 1) if number not in numbers]
-    if not missing:
-        return text
-    return f"{text}. Missing: slice {', '.join(missing)}; --continue runs what they should have run"
+    without = f" (without {', '.join(missing)})" if missing else ""
+    return (
+        f"This session was merged from {len(numbers)} of {total} slices{without}. They ran on: "
+        f"{machine_text}"
+    )
 
 
 def _describe_machine(machine: Mapping[str, str | int | float]) -> str:
