@@ -1,6 +1,5 @@
 """The command `swarm-bench`: options in, one call, print."""
 
-import ctypes
 import os
 import sys
 
@@ -39,6 +38,8 @@ def shield_memory() -> None:
     core dump: agents run with the same user's rights, and all keys are in our environment.
     Programs that it starts are as open as ever, from their `exec` on. A kernel that refuses leaves
     everything as it was."""
+    import ctypes  # which takes a while, as above
+
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 

@@ -63,6 +63,7 @@ def test_slices_of_a_comparison_make_the_session_that_one_machine_makes(bench: B
         for name in ("one", "whole")
         for path in (bench.folder / name).rglob("*.stream.jsonl")
     }
+    assert len(streams) == 16
     assert all((bench.folder / "whole" / path).is_file() for path in streams)
     experiments = [bench.experiment(name) for name in ("one", "whole")]
     for key in ("order", "blocks", "beforehand", "seed", "tasks", "runs"):
