@@ -115,6 +115,10 @@ class ServiceFailed(HarnessError):
     """A mode's service did not come up, or died while agents used it."""
 
 
+class NodeLost(HarnessError):
+    """A machine is gone, or what ran groups there."""
+
+
 class IndexFailed(HarnessError):
     """The service could not index the repository, or not in time."""
 

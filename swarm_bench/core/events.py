@@ -65,6 +65,8 @@ class BlockStarted:
     of_run: int
     """Number of blocks of its run."""
     order: tuple[str, ...]
+    node: str | None = None
+    """Name of the machine that it runs on; `None` for this one."""
 
     def __str__(self) -> str:
         """Name it, with the run it is of."""

@@ -46,6 +46,7 @@ class Cause(StrEnum):
     INDEX_FAILED = "index-failed"
     ENVIRONMENT_FAILED = "environment-failed"
     JUDGE_FAILED = "judge-failed"
+    NODE_LOST = "node-lost"
     INTERRUPTED = "interrupted"
 
 
@@ -98,6 +99,7 @@ _MEANINGS: dict[Status, dict[Cause, str]] = {
         Cause.INDEX_FAILED: "had no index to ask",
         Cause.ENVIRONMENT_FAILED: "could not have their code run",
         Cause.JUDGE_FAILED: "had no answer from the judge",
+        Cause.NODE_LOST: "were lost with the node that they ran on",
     },
     Status.PROVIDER_LIMITED: {
         Cause.RATE_LIMITED: "were turned away by the provider's rate limit",

@@ -1,20 +1,16 @@
 """The role of a benchmark: what is compared, what one trial is, and what is measured of it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from swarm_bench.core import entry_points
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, described
-from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
-from swarm_bench.core.roles.executor import Executor
 from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
-from swarm_bench.engine.plan import Block
 
 
 @runtime_checkable
@@ -69,25 +65,6 @@ class GrowsArms(CaseBenchmark, Protocol):
     def next_arms(self, records: Sequence[CaseRecord]) -> Sequence[str]:
         """Return arms to add; none when it is done. The same records, which are those of the plan,
         give the same arms. It is asked 100 times in a call at most."""
-        ...
-
-
-@runtime_checkable
-class Portable(Benchmark, Protocol):
-    """A benchmark whose groups can run in another interpreter: all that they need is JSON."""
-
-    jobs: TypeAdapter[Any]
-    deliveries: TypeAdapter[Any]
-
-    def plan(self, experiment: Any) -> Sequence[Block[Any]]:
-        """Return the groups of all runs, in the order of the experiment: a pure function."""
-        ...
-
-    def unpacked(
-        self, context: bytes, folder: Path, emit: Emit
-    ) -> AbstractAsyncContextManager[Executor[Any, Any]]:
-        """Open what runs groups, from the JSON that the session packed. It works below the folder,
-        and its files go to `out` there."""
         ...
 
 

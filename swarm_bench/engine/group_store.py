@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -69,14 +69,18 @@ class Store(Generic[C, J, D]):
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.count_attempts()
 
+    def forget_attempts(self) -> None:
+        """Have the attempts counted again: some of this call were set aside."""
+        self.__dict__.pop("attempts", None)
+
     def turns(self, block: Block[C]) -> Iterator[Block[C]]:
         """Yield the parts in which a block is to run, one after the other. Raises the error with
         which the session must end before one."""
         yield block
 
-    def make_group_store(self, group: Group[C]) -> GroupStore[J, D]:
-        """Make what stores the deliveries of one group. Raises the error with which the session
-        must end before it, if there is one."""
+    def make_group_store(self, group: Group[C], node: str | None = None) -> GroupStore[J, D]:
+        """Make what stores the deliveries of one group, which runs on that node. Raises the error
+        with which the session must end before it, if there is one."""
         raise NotImplementedError
 
     async def append(self, make: Callable[[], tuple[Line, Sequence[str]]]) -> Line:
@@ -125,11 +129,14 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
             turn = {*cases[first : first + self.cases_of_turn]}
             yield select_part(block, {trial.id for trial in trials if trial.case.id in turn})
 
-    def make_group_store(self, group: Group[Case]) -> GroupStore[CaseJob, CaseDelivery]:
+    def make_group_store(
+        self, group: Group[Case], node: str | None = None
+    ) -> GroupStore[CaseJob, CaseDelivery]:
         """Make what stores the deliveries of one group."""
-        return GroupStore(job=CaseJob(group=group, properties=self.properties), keep=self.keep)
+        job = CaseJob(group=group, properties=self.properties)
+        return GroupStore(job=job, keep=partial(self.keep, node=node))
 
-    async def keep(self, delivery: CaseDelivery) -> None:
+    async def keep(self, delivery: CaseDelivery, node: str | None = None) -> None:
         """Score the answer, and append the line. Raises `StoreError`, and the error with which the
         session ends."""
         trial = delivery.trial
@@ -141,20 +148,20 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
                 )
             )
             return
-        record = await self.append(lambda: self._make_line(delivery))
+        record = await self.append(lambda: self._make_line(delivery, node))
         if (error := self.ending(record)) is not None:
             raise error
 
-    def _make_line(self, delivery: CaseEnded) -> tuple[CaseRecord, Sequence[str]]:
+    def _make_line(self, delivery: CaseEnded, node: str | None) -> tuple[CaseRecord, Sequence[str]]:
         """Take out what must not be stored, and score the rest. A key of its kind of benchmark may
         be spelt like one of the secrets."""
         clean = replace(clean_value(delivery, self.secrets), trial=delivery.trial)
         result = _limit(clean)
-        scored, own_fields = self._score(result), dict[str, Any]()
+        scored, own_fields = self._score(result), {"node": node}
         kind: type[CaseRecord] = CaseRecord
         if delivery.own is not None:
             dumped = delivery.own.model_dump(mode="json")
-            own_fields = {name: clean_value(value, self.secrets) for name, value in dumped.items()}
+            own_fields |= {name: clean_value(value, self.secrets) for name, value in dumped.items()}
             kind = self.folder.record
         return self._record(kind, result, scored, own_fields), scored.troubles
 

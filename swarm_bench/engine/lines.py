@@ -366,6 +366,21 @@ class Records(Generic[R]):
             write_whole(self.path, b"".join(line + b"\n" for _, line in stay.values()))
         return [head for head, _ in stay.values()]
 
+    def set_aside_lost(self) -> set[str]:
+        """Move the lines of trials that were lost with their node, likewise. Returns their ids."""
+        self.fold()
+        kept, lost = list[bytes](), dict[str, bytes]()
+        for _, line, head in self._read_folded()[1]:
+            if head is not None and head.cause is Cause.NODE_LOST and head.trial is not None:
+                lost[head.trial] = line
+            else:
+                kept.append(line)
+        if lost:
+            append_line(self._superseded, b"\n".join(lost.values()))
+            write_whole(self.path, b"".join(line + b"\n" for line in kept))
+        self._read = None
+        return {*lost}
+
     def _refuse_newer(self, number: int, line: bytes) -> None:
         if is_newer(line):
             raise UsageError(

@@ -10,11 +10,11 @@ from anyio.abc import TaskStatus
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, WarningRaised
 from swarm_bench.core.interruption import SIGNALS
-from swarm_bench.core.roles.executor import Executor
+from swarm_bench.core.roles.executor import OpenedExecutor, Place
 from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.group_store import D, J, Store
-from swarm_bench.engine.plan import Block, drop_finished, iterate_groups
+from swarm_bench.engine.plan import Block, drop_finished, iterate_groups, select_part
 from swarm_bench.runtime.ownership import end_at_once
 
 _HEARING_SECONDS = 0.01
@@ -24,13 +24,13 @@ _HEARING_SECONDS = 0.01
 async def run_session(
     store: Store[C, J, D],
     blocks: Sequence[Block[C]],
-    execute: Executor[J, D],
-    groups_at_once: int = 1,
+    executor: OpenedExecutor[J, D],
     is_clear: Callable[[], bool] | None = None,
 ) -> bool:
-    """Run every trial of the plan that has no record, or one that says nothing about its arm.
-    Returns whether it was interrupted. `groups_at_once` are of one block; blocks never overlap.
-    After each it may be clear what the session came to, which ends it; `None`: it runs to its end.
+    """Run every trial of the plan that has no record, or one that says nothing about its arm; and
+    once more those that were lost with their node. Returns whether it was interrupted. After a
+    block, or those that ran at the same time, it may be clear what the session came to, which ends
+    it; `None`: it runs to its end.
 
     The first signal stops what runs and ends the session in order; the second ends it at once.
     """
@@ -43,7 +43,13 @@ async def run_session(
         )
     )
     try:
-        return await _run_blocks(store, blocks, execute, groups_at_once, is_clear)
+        interrupted = await _run_blocks(store, blocks, executor, is_clear)
+        if not interrupted and (lost := records.set_aside_lost()):
+            store.forget_attempts()
+            again = (select_part(block, lost) for block in blocks)
+            remainder = [block for block in again if block.groups]
+            return await _run_blocks(store, remainder, executor, is_clear)
+        return interrupted
     finally:
         records.fold()
 
@@ -51,20 +57,17 @@ async def run_session(
 async def _run_blocks(
     store: Store[C, J, D],
     blocks: Sequence[Block[C]],
-    execute: Executor[J, D],
-    groups_at_once: int,
+    executor: OpenedExecutor[J, D],
     is_clear: Callable[[], bool] | None,
 ) -> bool:
-    runs = store.experiment.runs
+    # What the blocks came to is looked at while none runs.
+    size = len(blocks) if is_clear is None else executor.blocks_at_once
     try:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:
                 await tasks.start(_watch_signals, scope, store)
-                for block in blocks:
-                    for number, turn in enumerate(store.turns(block)):
-                        if number == 0:
-                            store.emit(_make_block_started(block, runs))
-                        await _run_block(store, turn, execute, groups_at_once)
+                for first in range(0, len(blocks), size or 1):
+                    await _run_at_once(store, blocks[first : first + size], executor)
                     if is_clear is not None and is_clear():
                         break
             await anyio.sleep(_HEARING_SECONDS)
@@ -74,15 +77,35 @@ async def _run_blocks(
     return scope.cancel_called
 
 
+async def _run_at_once(
+    store: Store[C, J, D], blocks: Sequence[Block[C]], executor: OpenedExecutor[J, D]
+) -> None:
+    """Start the blocks in their order, each at one place. The first error stops those that run."""
+    free = anyio.Semaphore(executor.blocks_at_once)
+
+    async def run(block: Block[C]) -> None:
+        async with executor.open_place() as place:
+            for number, turn in enumerate(store.turns(block)):
+                if number == 0:
+                    store.emit(_make_block_started(block, store.experiment.runs, place.node))
+                await _run_block(store, turn, place, executor.groups_at_once)
+        free.release()  # not after an error, which ends the session
+
+    async with anyio.create_task_group() as tasks:
+        for block in blocks:
+            await free.acquire()
+            tasks.start_soon(run, block)
+
+
 async def _run_block(
-    store: Store[C, J, D], block: Block[C], execute: Executor[J, D], groups_at_once: int
+    store: Store[C, J, D], block: Block[C], place: Place[J, D], groups_at_once: int
 ) -> None:
     """Start the groups in their order. The first error stops those that run."""
     free = anyio.Semaphore(groups_at_once)
 
     async def run(group: Group[C]) -> None:
-        group_store = store.make_group_store(group)
-        await execute(group_store.job, group_store.keep)
+        group_store = store.make_group_store(group, place.node)
+        await place.execute(group_store.job, group_store.keep)
         group_store.check()
         free.release()  # not after an error, which ends the block
 
@@ -127,9 +150,14 @@ async def _watch_signals(
             signal.signal(number, handlers[number])
 
 
-def _make_block_started(block: Block[C], runs: int) -> BlockStarted:
+def _make_block_started(block: Block[C], runs: int, node: str | None) -> BlockStarted:
     return BlockStarted(
-        run=block.run, runs=runs, number=block.number, of_run=block.of_run, order=block.order
+        run=block.run,
+        runs=runs,
+        number=block.number,
+        of_run=block.of_run,
+        order=block.order,
+        node=node,
     )
 
 

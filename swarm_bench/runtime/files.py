@@ -196,6 +196,16 @@ def append_line(path: Path, line: str | bytes) -> None:
         os.fsync(file.fileno())
 
 
+def write_piece(path: Path, content: bytes, offset: int) -> None:
+    """Write a piece of a file behind those before it; the first one replaces the file. Raises
+    `StoreError`."""
+    if offset == 0:
+        write_whole(path, content)
+    else:
+        with store_errors(path), writable(path, "ab") as file:
+            _write(file, content)
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those on the way to it, unless they are there. Its group may read it where
     it may read the one around it. Raises `StoreError`."""

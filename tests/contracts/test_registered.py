@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import scorers as swarm
+from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.run_plan import deal_blocks, plan
 from swarm_bench.benchmarks.swarm.running.trial import SwarmJob
@@ -19,7 +20,7 @@ from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseJob, Deliver
 from swarm_bench.core.session.designs import DESIGNS, Design
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
+from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.plan import iterate_groups, plan_cases
 from swarm_bench.programs.scout.options import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
@@ -63,9 +64,7 @@ def test_benchmarks() -> None:
         SwarmJob(swarm=group, attempts={trial.id: 2 for trial in group.trials}, overhead=overhead)
         for group in iterate_groups(plan(experiment()))
     ]
-    benchmark = find_benchmark("swarm")
-    assert isinstance(benchmark, Portable)
-    check_benchmark(benchmark, jobs)
+    check_benchmark(SwarmBenchmark(), jobs)
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)

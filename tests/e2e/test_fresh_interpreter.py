@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from swarm_bench.app.running import agents
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.benchmarks.swarm.running.packing import pack_kit
+from swarm_bench.core.roles.executor import run_here
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.testing.fresh_interpreter import FreshInterpreters
 
@@ -30,7 +31,7 @@ async def open_fresh(kit):
     fresh = FreshInterpreters(
         benchmark="swarm", context=context, work=work, out=out, emit=kit.emit
     )
-    yield agents.OpenedExecutor(fresh, groups_at_once=2)
+    yield run_here(fresh, groups_at_once=2)
 
 
 def main(where, options):

@@ -13,7 +13,7 @@ import pytest
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, WarningRaised
-from swarm_bench.core.roles.executor import Deliver, Executor
+from swarm_bench.core.roles.executor import Deliver, Executor, run_here
 from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
@@ -64,7 +64,9 @@ class Answers(Store[Case, Questions, str]):
             raise CostLimitReached("that is enough")
         yield block
 
-    def make_group_store(self, group: Questions) -> GroupStore[Questions, str]:
+    def make_group_store(
+        self, group: Questions, node: str | None = None
+    ) -> GroupStore[Questions, str]:
         return GroupStore(job=group, keep=self.keep, check=self.check)
 
     async def keep(self, delivery: str) -> None:
@@ -103,7 +105,8 @@ class Asker:
     async def run(
         self, execute: Executor[Questions, str] | None = None, groups_at_once: int = 1
     ) -> bool:
-        return await run_session(self.store, self.blocks, execute or self.ask, groups_at_once)
+        executor = run_here(execute or self.ask, groups_at_once)
+        return await run_session(self.store, self.blocks, executor)
 
     async def ask(self, job: Questions, deliver: Deliver[str]) -> None:
         self.asked += [question.id for question in job.trials]
@@ -145,7 +148,9 @@ async def test_what_is_finished_does_not_run_again(tmp_path: Path) -> None:
 async def test_a_session_ends_after_the_block_with_which_it_is_clear(tmp_path: Path) -> None:
     asker = Asker(tmp_path, runs=4)
     clear = iter([False, True])
-    assert not await run_session(asker.store, asker.blocks, asker.ask, is_clear=lambda: next(clear))
+    assert not await run_session(
+        asker.store, asker.blocks, run_here(asker.ask), is_clear=lambda: next(clear)
+    )
     assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [1, 2]
     assert len(asker.kept) == 8
 

@@ -17,7 +17,10 @@ from tests.builders.experiments import experiment
 
 pytestmark = pytest.mark.anyio
 SWARM = plan(experiment(modes=["baseline"], runs=1))[0].groups[0]
-PRINTS = "import sys; sys.stdin.readline(); print(sys.argv[1], flush=True)"
+PRINTS = (
+    "import sys; sys.stdin.readline(); print('{\"open\": true}', flush=True); "
+    "sys.stdin.readline(); print(sys.argv[1], flush=True)"
+)
 
 
 async def delivered(folder: Path, code: str, *arguments: str) -> Sequence[Any]:
@@ -52,14 +55,17 @@ async def delivered(folder: Path, code: str, *arguments: str) -> Sequence[Any]:
         '{"event": "TrialEnded", "content": {"record": {}}}',
         '{"event": "Trouble", "content": {"message": 3}}',
         '{"delivery": {"trial": {}}}',
-        '{"file": "canopy/a", "content": "?"}',
-        '{"file": "canopy/a\\u0000", "content": ""}',
-        '{"file": "", "content": ""}',
-        '{"file": 3, "content": ""}',
-        '{"file": "../a", "content": ""}',
-        '{"file": "/tmp/a", "content": ""}',
-        '{"file": "metrics.jsonl", "content": ""}',
-        '{"file": "./experiment.json", "content": ""}',
+        '{"delivery": {"trial": {}}, "job": "1", "number": 1}',
+        '{"ended": null, "job": "7"}',
+        '{"file": "canopy/a", "offset": 0, "content": "?"}',
+        '{"file": "canopy/a\\u0000", "offset": 0, "content": ""}',
+        '{"file": "", "offset": 0, "content": ""}',
+        '{"file": 3, "offset": 0, "content": ""}',
+        '{"file": "../a", "offset": 0, "content": ""}',
+        '{"file": "/tmp/a", "offset": 0, "content": ""}',
+        '{"file": "metrics.jsonl", "offset": 0, "content": ""}',
+        '{"file": "canopy/a", "offset": 3, "content": ""}',
+        '{"file": "./experiment.json", "offset": 0, "content": ""}',
     ],
 )
 async def test_what_is_no_line_of_ours_ends_the_group_and_writes_nothing(
@@ -75,7 +81,7 @@ async def test_what_is_no_line_of_ours_ends_the_group_and_writes_nothing(
     [
         "raise SystemExit(3)",
         "import os; os.kill(os.getpid(), 9)",
-        "import sys; sys.stdin.readline(); print('{\"fi', end=''); raise SystemExit(3)",
+        "import sys; sys.stdin.readline(); print('{\"open\": true}\\n{\"fi', end=''); raise SystemExit(3)",
     ],
 )
 async def test_an_interpreter_that_dies_is_an_error_of_ours(tmp_path: Path, code: str) -> None:
@@ -108,6 +114,8 @@ class Loud:
             for text in ("half", "half and more"):
                 (a / "file").write_text(text)
                 await deliver(f"{job} {text}")
+                if text == "half":
+                    assert (a / "file").exists()
             if job == "die":
                 os.kill(os.getpid(), 9)
         yield execute

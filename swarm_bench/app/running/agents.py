@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import anyio
 
@@ -37,7 +36,7 @@ from swarm_bench.benchmarks.swarm.run_plan import estimate_seconds, list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.running.trial import SwarmExecutor
+from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmJob
 from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
 from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
 from swarm_bench.config.compare_options import REPOSITORY
@@ -49,6 +48,7 @@ from swarm_bench.core.ports import Scorer
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.report.report import Report
+from swarm_bench.core.roles.executor import OpenedExecutor, run_here
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.recording import FOLDER
@@ -68,23 +68,16 @@ from swarm_bench.runtime.processes.launching import require_descriptors
 SWARM = SwarmBenchmark()
 
 
-class OpenedExecutor(NamedTuple):
-    """What runs the swarms of a session."""
-
-    execute: SwarmExecutor
-    groups_at_once: int = 1
-    """Swarms of one block that it can run at the same time; in this process they share a place."""
-
-
-OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[OpenedExecutor]]
+SwarmExecution = OpenedExecutor[SwarmJob, Delivery]
+OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[SwarmExecution]]
 """Opens it, and closes it when they have ended."""
 
 
 @asynccontextmanager
-async def open_local_executor(kit: Kit) -> AsyncIterator[OpenedExecutor]:
+async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecution]:
     """Open what runs swarms in this process."""
     async with open_rehearsal(kit, kit.artefacts.root / REHEARSAL_LOG) as kit:
-        yield OpenedExecutor(partial(run_swarm, kit))
+        yield run_here(partial(run_swarm, kit))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,13 +207,13 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             result = replace(result, kept_workspaces=(kept,))
         return ComparisonResult(**vars(result), report=self.reported)
 
-    def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[OpenedExecutor]:
+    def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[SwarmExecution]:
         if self.parts.recorded_session is not None:
             replay = partial(replay_swarm, kit, self.parts.recorded_session)
-            return nullcontext(OpenedExecutor(replay))
+            return nullcontext(run_here(replay))
         return self.call.open_executor(kit)
 
-    async def _run(self, store: SwarmStore, executor: OpenedExecutor) -> bool:
+    async def _run(self, store: SwarmStore, executor: SwarmExecution) -> bool:
         folder, experiment = store.folder, store.experiment
         remove_parts(folder.path)
         if self.parts.previous is not None:
@@ -234,7 +227,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         _begin_overhead(self.parts, store.overhead)
         is_clear = store.interim_looks.begin()
         try:
-            interrupted = await run_session(store, self.blocks(), *executor, is_clear)
+            interrupted = await run_session(store, self.blocks(), executor, is_clear)
         finally:
             self.experiment = store.interim_looks.experiment
         folder.make_room()

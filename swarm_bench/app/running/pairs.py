@@ -38,6 +38,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.roles.executor import run_here
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial, E, R
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
@@ -143,8 +144,8 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
             store = self.store(folder, emit)
             folder.write_experiment(self.experiment)
             execute = partial(run_cases, self.benchmark.run)
-            at_once = self.experiment.concurrency
-            if await run_session(store, self.blocks(), execute, at_once):
+            executor = run_here(execute, self.experiment.concurrency)
+            if await run_session(store, self.blocks(), executor):
                 return True
             arms = self.experiment.arms
             with wrap_benchmark_errors(self.benchmark.name, "gives no next arms"):

@@ -24,6 +24,7 @@ from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.roles.executor import run_here
 from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.case_running import run_cases
@@ -130,8 +131,8 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
             emit=emit,
             secrets=self.kit.secrets,
         )
-        execute = partial(run_cases, partial(run_questions, self.kit))
-        return await run_session(store, self.blocks(), execute)
+        executor = run_here(partial(run_cases, partial(run_questions, self.kit)))
+        return await run_session(store, self.blocks(), executor)
 
     def report(self, folder: SearchFolder) -> RenderedDocument:
         return RetrieveSession(folder.path).report()

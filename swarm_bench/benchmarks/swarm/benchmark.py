@@ -1,7 +1,7 @@
 """The swarm benchmark: agents on the tasks of a suite, in one mode and in another. `compare`, `ab`
 and `calibrate` are designs of it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import MISSING, fields
 from functools import cached_property, partial
@@ -15,15 +15,23 @@ from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
-from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmExecutor, SwarmJob
+from swarm_bench.benchmarks.swarm.running.trial import (
+    Delivery,
+    Execution,
+    SwarmExecutor,
+    SwarmJob,
+)
 from swarm_bench.benchmarks.swarm.scorers import load_scorers
 from swarm_bench.config.annotations import Option, notes, written_name
 from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
+from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.designs import BENCHMARK, DESIGNS
 from swarm_bench.core.session.experiment import Experiment, Task
+from swarm_bench.core.session.records import Measurements
+from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import Block
 
 
@@ -84,3 +92,23 @@ class SwarmBenchmark:
         kit = unpack_kit(context, folder, emit)
         async with open_rehearsal(kit, folder / REHEARSAL_LOG) as kit:
             yield partial(run_swarm, kit)
+
+    def find_end(self, delivery: Delivery) -> str | None:
+        """Return the id of the trial that an execution is of."""
+        return delivery.trial.id if isinstance(delivery, Execution) else None
+
+    def describe_lost(
+        self, job: SwarmJob, ended: Collection[str], detail: str
+    ) -> Iterator[Delivery]:
+        """Yield an execution of each trial that has none yet. What happened around them is not
+        known, nor what they spent."""
+        for trial in job.swarm.trials:
+            if trial.id not in ended:
+                yield Execution(
+                    trial=trial,
+                    outcome=Outcome(cause=Cause.NODE_LOST, detail=detail),
+                    measured=Measurements(attempt=job.attempts.get(trial.id, 0) + 1),
+                    prompt=trial.case.prompt,
+                    workspace="",
+                    program_version=None,
+                )

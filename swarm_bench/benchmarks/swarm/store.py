@@ -153,12 +153,14 @@ class SwarmStore(Store[Task, SwarmJob, Delivery]):
         if remainder.groups:
             yield remainder
 
-    def make_group_store(self, group: Swarm) -> GroupStore[SwarmJob, Delivery]:
+    def make_group_store(
+        self, group: Swarm, node: str | None = None
+    ) -> GroupStore[SwarmJob, Delivery]:
         """Make what stores the deliveries of one swarm. Raises `CostLimitReached` when none of its
         trials may start."""
         if self.ledger is not None:
             self.ledger.check(group.arm)
-        swarm_store = OneSwarmStore(self, group)
+        swarm_store = OneSwarmStore(self, group, node)
         return GroupStore(job=swarm_store.job, keep=swarm_store.keep, check=swarm_store.check)
 
 
@@ -171,9 +173,10 @@ def _split_swarms(turn: Block[Task]) -> Block[Task]:
 class OneSwarmStore:
     """Stores what one swarm delivers."""
 
-    def __init__(self, session: SwarmStore, swarm: Swarm) -> None:
+    def __init__(self, session: SwarmStore, swarm: Swarm, node: str | None = None) -> None:
         self._session = session
         self._swarm = swarm
+        self._node = node
         self._pending = {trial.id: trial for trial in swarm.trials}
         self._artefacts = session.folder.artefacts(session.experiment)
         self.records: list[TrialRecord] = []
@@ -183,6 +186,9 @@ class OneSwarmStore:
     def job(self) -> SwarmJob:
         """The swarm, with the empty prompt of its mode if that is due."""
         session, swarm = self._session, self._swarm
+        if self._node is not None:  # the files of earlier attempts are out of its reach
+            for trial in swarm.trials:
+                self._artefacts.make_room(trial)
         ledger = session.ledger
         return SwarmJob(
             swarm=swarm,
@@ -231,7 +237,8 @@ class OneSwarmStore:
         """Write the files of a trial. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
         scored = self._score(execution)
-        record = make_record(session.experiment, execution, scored)
+        made = make_record(session.experiment, execution, scored)
+        record = made.model_copy(update={"node": self._node})
         self._artefacts.make_mode_folder(trial.run, trial.arm)
         if session.recorder is not None:
             session.recorder.keep(
@@ -264,7 +271,8 @@ class OneSwarmStore:
     def _keep_swarm(self, result: SwarmResult) -> None:
         """Compare its counters with the transcripts. Trials that ran again after that swarm belong
         to a later one."""
-        session, swarm = self._session, result.record
+        session = self._session
+        swarm = result.record.model_copy(update={"node": self._node})
         self._write_counters(swarm)
         of_it = [
             record

@@ -1,8 +1,16 @@
 """The role of an executor: who runs the groups of a session, in this process or elsewhere."""
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
+from pydantic import TypeAdapter
+
+from swarm_bench.core.events import Emit
+
+J = TypeVar("J")
 D = TypeVar("D")
 J_in = TypeVar("J_in", contravariant=True)
 D_out = TypeVar("D_out", covariant=True)
@@ -17,4 +25,95 @@ class Executor(Protocol[J_in, D_out]):
     async def __call__(self, job: J_in, deliver: Deliver[D_out], /) -> None:
         """Run the trials of the group, and deliver what is known of each as soon as it ends.
         Cancelling it stops them; what they had done is delivered too."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place(Generic[J, D]):
+    """Where a block runs, whole."""
+
+    execute: Executor[J, D]
+    node: str | None = None
+    """Name of the machine; `None` for this one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedExecutor(Generic[J, D]):
+    """What runs the blocks of a session."""
+
+    open_place: Callable[[], AbstractAsyncContextManager[Place[J, D]]]
+    """Finds the place of a block."""
+    blocks_at_once: int = 1
+    groups_at_once: int = 1
+    """Groups of one block that run at the same time."""
+
+
+def run_here(execute: Executor[J, D], groups_at_once: int = 1) -> OpenedExecutor[J, D]:
+    """Return what runs one block after the other in this process."""
+    return OpenedExecutor(
+        open_place=lambda: nullcontext(Place(execute)), groups_at_once=groups_at_once
+    )
+
+
+class Portable(Protocol[J, D]):
+    """Runs groups in another interpreter: all that they need is JSON."""
+
+    @property
+    def jobs(self) -> TypeAdapter[J]: ...
+
+    @property
+    def deliveries(self) -> TypeAdapter[D]: ...
+
+    def unpacked(
+        self, context: bytes, folder: Path, emit: Emit
+    ) -> AbstractAsyncContextManager[Executor[J, D]]:
+        """Open what runs groups, from the JSON that the session packed. It works below the folder,
+        and its files go to `out` there."""
+        ...
+
+    def find_end(self, delivery: D) -> str | None:
+        """Return the id of the trial that ends with a delivery; `None` for any other."""
+        ...
+
+    def describe_lost(self, job: J, ended: Collection[str], detail: str) -> Iterator[D]:
+        """Yield what is delivered of a group whose node was lost: the end of each of its trials
+        that has none yet."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedSession:
+    """A session as plain data, to be run by workers elsewhere."""
+
+    benchmark: str
+    """Name of the `Portable` that runs its groups, or `module:Class`."""
+    portable: Portable[Any, Any]
+    context: bytes
+    """JSON that it is opened with; no key is in it."""
+    out: Path
+    """Folder for the files of its trials."""
+    emit: Emit
+    agents_at_once: int
+    """Programs that one block starts at the same time."""
+    needs: "Needs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What a machine has to have."""
+
+    programs: tuple[str, ...] = ()
+    """Programs on its PATH."""
+    keys: tuple[tuple[str, ...], ...] = ()
+    """Variables of which one has to be set, for each thing that takes a key."""
+    memory_mb: int = 0
+    disk_mb: int = 0
+
+
+class ExecutorKind(Protocol):
+    """What `--on` names; packages register theirs as `swarm_bench.executors`. It is made without
+    arguments, or with what stands behind a colon."""
+
+    def open(self, session: PackedSession) -> AbstractAsyncContextManager[OpenedExecutor[Any, Any]]:
+        """Open it for a session. Raises `UsageError` and `HarnessError` where it cannot be."""
         ...

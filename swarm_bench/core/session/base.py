@@ -275,6 +275,10 @@ class RecordView(Protocol):
     def score_failures(self) -> Mapping[str, str] | None: ...
 
 
+NodeName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
+"""Name of the machine that something ran on; without the key, that of the session."""
+
+
 class StoredRecord(Stored):
     """What the lines of the trials of all benchmarks are. Their keys `schema_version`, `trial`,
     `attempt` and `cause` stand in this order, and no other value between them is nested: the engine

@@ -19,6 +19,7 @@ from swarm_bench.core.session.base import (
     SESSION,
     BaseExperiment,
     Group,
+    NodeName,
     SchemaVersion,
     Source,
     StoredRecord,
@@ -248,6 +249,7 @@ class CaseRecord(StoredRecord):
     """Reason why a score could not be computed, by its key."""
     score_failures: dict[str, str] | None = None
     """Reason why the scores of a scorer are missing, by its name."""
+    node: NodeName = None
 
     @property
     def is_billed(self) -> bool:

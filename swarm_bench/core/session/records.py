@@ -12,7 +12,13 @@ from pydantic import Field
 from swarm_bench.core.figures import Amount, Count
 from swarm_bench.core.outcome import Reported
 from swarm_bench.core.session.audit import Audit
-from swarm_bench.core.session.base import RULES, SCHEMA_VERSION, SchemaVersion, StoredRecord
+from swarm_bench.core.session.base import (
+    RULES,
+    SCHEMA_VERSION,
+    NodeName,
+    SchemaVersion,
+    StoredRecord,
+)
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.judgements import Verdict
 from swarm_bench.core.session.scores import OwnScores
@@ -102,7 +108,7 @@ turns_counted mcp_calls mcp_servers retrieval evidence backend cost_estimated co
 price_table token_counter rehearsal rehearsal_requests rehearsal_faults rehearsal_request_tokens
 rehearsal_tool_tokens rehearsal_mcp_tokens rehearsal_tools replayed references references_distinct
 references_existing answer_digest headings bullets fences grounded structured unscored_characters
-scores missing_scores score_failures
+scores missing_scores score_failures node
 """
 
 
@@ -167,6 +173,7 @@ class TrialRecord(StoredRecord, Reported, Spending, Measurements, Rehearsed, _In
     """Reason why a score could not be computed, by its key."""
     score_failures: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
     """Reason why the scores of a scorer are missing, by its name."""
+    node: NodeName = None
 
     @property
     def arm(self) -> str:
@@ -252,6 +259,7 @@ class SwarmRecord(Stored):
     """`None` when the mode has no service."""
     failure: str | None = None
     """Reason why the swarm could not run or broke off."""
+    node: NodeName = None
 
 
 @dataclass(frozen=True, kw_only=True)

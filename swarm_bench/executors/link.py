@@ -1,0 +1,240 @@
+"""The way to a worker: sends groups to it, and does what it says of them. Its lines are checked as
+what any agent prints: the machine that it is on may be anybody's."""
+
+import json
+from base64 import b64decode
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, get_args
+
+import anyio
+from anyio.abc import TaskGroup
+from pydantic import TypeAdapter
+
+from swarm_bench.core.errors import HarnessError, NodeLost
+from swarm_bench.core.events import Emit, Event, TrialEnded
+from swarm_bench.core.roles.executor import Deliver, Portable
+from swarm_bench.executors.worker import ALIVE_SECONDS
+from swarm_bench.runtime.files import make_folder, write_piece
+
+LONGEST_LINE = 1 << 30
+MOST_BYTES = 1 << 40
+"""Most bytes of a file that a worker sends."""
+END_SECONDS = 60.0
+"""How long a group that was stopped may take to deliver what it had done."""
+_EVENTS = {kind.__name__: kind for kind in get_args(Event) if kind is not TrialEnded}
+"""Events that a worker may send; records are made here."""
+_REASON = 500
+"""Characters of an error that are shown."""
+
+
+class Streams(NamedTuple):
+    """What is read from a worker and written to it, in pieces of any size."""
+
+    receive: AsyncIterator[bytes]
+    """Ends with the worker. Raises `NodeLost`."""
+    send: Callable[[bytes], Awaitable[None]]
+    """Raises `NodeLost`."""
+
+
+@dataclass(kw_only=True)
+class _Job:
+    deliver: Deliver[Any]
+    ended: anyio.Event = field(default_factory=anyio.Event)
+    error: Exception | None = None
+
+
+class Link:
+    """Runs groups by one worker."""
+
+    def __init__(
+        self,
+        benchmark: Portable[Any, Any],
+        *,
+        name: str,
+        out: Path,
+        emit: Emit,
+        silence: float | None = None,
+    ) -> None:
+        """`name` is that of its node; files go to `out`; a worker that says nothing for the seconds
+        of `silence` is lost."""
+        self.name = name
+        self._benchmark = benchmark
+        self._out = out
+        self._emit = emit
+        self._silence = silence
+        self._jobs = dict[str, _Job]()
+        self._files = dict[PurePosixPath, int]()
+        """Bytes that were received of each file since a group was sent to an idle worker."""
+        self._number = 0
+        self._opened = anyio.Event()
+        self._waiting = list[dict[str, Any]]()
+        self._new = anyio.Event()
+        self.lost: Exception | None = None
+        """The error with which all groups end."""
+
+    @asynccontextmanager
+    async def open(self, streams: Streams, order: dict[str, Any]) -> AsyncIterator[None]:
+        """Open the session at the worker, with the first of its lines. Raises `HarnessError` where
+        that fails, and `NodeLost`."""
+        failure: Exception | None = None
+        async with anyio.create_task_group() as tasks:
+            self._send(order)
+            tasks.start_soon(self._write, streams.send)
+            tasks.start_soon(self._read, streams.receive, tasks)
+            await self._opened.wait()
+            try:
+                if self.lost is not None:
+                    raise self.lost
+                yield
+            except Exception as error:  # noqa: BLE001  # the tasks would wrap it
+                failure = error
+            tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+    async def __call__(self, content: Any, deliver: Deliver[Any]) -> None:
+        """Run a group. Raises `HarnessError` where it fails, or the worker prints what is none of
+        its lines; `NodeLost` when that is lost."""
+        if self.lost is not None:
+            raise self.lost
+        if not self._jobs:
+            self._files.clear()
+        self._number += 1
+        name = str(self._number)
+        self._jobs[name] = job = _Job(deliver=deliver)
+        dumped = self._benchmark.jobs.dump_python(content, mode="json")
+        self._send({"job": name, "content": dumped})
+        try:
+            await job.ended.wait()
+        except anyio.get_cancelled_exc_class():
+            self._send({"cancel": name})
+            with anyio.CancelScope(shield=True), anyio.move_on_after(END_SECONDS):
+                await job.ended.wait()
+            raise
+        finally:
+            del self._jobs[name]
+        if job.error is not None:
+            raise job.error
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._waiting.append(message)
+        self._new.set()
+
+    async def _write(self, send: Callable[[bytes], Awaitable[None]]) -> None:
+        try:
+            while True:
+                with anyio.move_on_after(ALIVE_SECONDS):
+                    await self._new.wait()
+                self._new = anyio.Event()
+                messages, self._waiting = self._waiting or [{"alive": True}], []
+                await send(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+        except NodeLost as error:
+            self._lose(error)
+
+    async def _read(self, received: AsyncIterator[bytes], tasks: TaskGroup) -> None:
+        try:
+            async for line in self._lines(received):
+                await self._take(line, tasks)
+            self._lose(NodeLost(f"The worker on {self.name} ended by itself; see what it printed"))
+        except TimeoutError:
+            self._lose(NodeLost(f"The node {self.name} has said nothing for {self._silence:g} s"))
+        except HarnessError as error:
+            self._lose(error)
+
+    async def _lines(self, received: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        rest = bytearray()
+        while True:
+            with anyio.fail_after(self._silence):
+                chunk = await anext(received, None)
+            if chunk is None:
+                return
+            first, *others = chunk.split(b"\n")
+            rest += first
+            for line in others:
+                yield bytes(rest)
+                rest = bytearray(line)
+            if len(rest) > LONGEST_LINE:
+                raise self._no_line(f"{LONGEST_LINE} bytes without an end")
+
+    def _lose(self, error: Exception) -> None:
+        self.lost = self.lost or error
+        self._opened.set()
+        for job in self._jobs.values():
+            job.error = job.error or error
+            job.ended.set()
+
+    async def _take(self, line: bytes, tasks: TaskGroup) -> None:
+        """Do what a line says. Raises `HarnessError` for what is none."""
+        try:
+            message = json.loads(line)
+            if "delivery" in message:
+                job, number = self._find_job(message), int(message["number"])
+                delivery = self._benchmark.deliveries.validate_python(message["delivery"])
+                tasks.start_soon(self._deliver, job, number, delivery)
+            elif "ended" in message:
+                self._end(self._find_job(message), message["ended"])
+            elif "file" in message:
+                self._keep_piece(message)
+            elif "event" in message:
+                kind = TypeAdapter(_EVENTS[message["event"]])
+                self._emit(kind.validate_python(message["content"]))
+            elif "failed" in message:
+                raise HarnessError(str(message["failed"]))
+            elif "open" in message:
+                self._opened.set()
+            elif "alive" not in message:
+                raise ValueError("nothing is known of it")
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise self._no_line(str(error)[:_REASON]) from error
+
+    def _find_job(self, message: dict[str, Any]) -> _Job:
+        """Return the group that a line is of. One that was given up can still say something."""
+        name = message["job"]
+        if (job := self._jobs.get(name)) is None:
+            if not 1 <= int(name) <= self._number:
+                raise LookupError(f"there is no group {name}")
+            job = _Job(deliver=_refuse)
+        return job
+
+    def _end(self, job: _Job, failure: Any) -> None:
+        if failure is not None and job.error is None:
+            job.error = HarnessError(f"{self.name}: {str(failure)[:_REASON]}")
+        job.ended.set()
+
+    async def _deliver(self, job: _Job, number: int, delivery: Any) -> None:
+        """Store a delivery, which cannot be stopped: what has ended is stored."""
+        word = "refused"
+        try:
+            with anyio.CancelScope(shield=True):
+                await job.deliver(delivery)
+            word = "stored"
+        except Exception as error:  # noqa: BLE001  # whoever runs the session is told
+            job.error = job.error or error
+        self._send({word: number})
+
+    def _keep_piece(self, message: dict[str, Any]) -> None:
+        name, offset = PurePosixPath(message["file"]), int(message["offset"])
+        if name.is_absolute() or ".." in name.parts or "\0" in name.name:
+            raise ValueError(f"the file {name} leads elsewhere")
+        if len(name.parts) < 2:  # there are the session's own
+            raise ValueError(f"the file {name} is in no folder")
+        content = b64decode(message["content"], validate=True)
+        if offset not in (0, self._files.get(name)) or offset > MOST_BYTES:
+            raise ValueError(f"the file {name} is sent out of order")
+        path = self._out / name
+        make_folder(path.parent)
+        write_piece(path, content, offset)
+        self._files[name] = offset + len(content)
+
+    def _no_line(self, reason: str) -> HarnessError:
+        return HarnessError(
+            f"The worker on {self.name} printed what is no line of ours: {reason}; end what else "
+            "prints there"
+        )
+
+
+async def _refuse(_: Any) -> None:
+    raise HarnessError("The group was given up")
