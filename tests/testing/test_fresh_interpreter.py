@@ -81,7 +81,8 @@ async def test_what_is_no_line_of_ours_ends_the_group_and_writes_nothing(
     [
         "raise SystemExit(3)",
         "import os; os.kill(os.getpid(), 9)",
-        "import sys; sys.stdin.readline(); print('{\"open\": true}\\n{\"fi', end=''); raise SystemExit(3)",
+        "import sys; sys.stdin.readline(); "
+        "print('{\"open\": true}\\n{\"fi', end=''); raise SystemExit(3)",
     ],
 )
 async def test_an_interpreter_that_dies_is_an_error_of_ours(tmp_path: Path, code: str) -> None:
