@@ -54,6 +54,19 @@ def find_program(name: str, override: str | None) -> Path:
     return embedded
 
 
+def name_program(name: str, path: Path) -> str:
+    """Return a word by which `find_named_program` finds the same program on another machine."""
+    if is_embedded(path):
+        return EMBEDDED[name]
+    return "" if str(path) == shutil.which(name) else str(path)
+
+
+def find_named_program(name: str, word: str) -> Path:
+    """Find the program that a word names. Raises `ConfigError`."""
+    embedded = Path(sys.executable).parent / EMBEDDED[name]
+    return find_program(name, str(embedded) if word == EMBEDDED[name] else word or None)
+
+
 def embedded_label() -> str:
     """Return the name of the stand-in, so that its figures are not taken for canopy's."""
     return f"swarm-bench {_STAND_IN} {own_version()}"

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from swarm_bench.config.addresses import find_logins, remove_logins
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.config.secret_names import names_secret
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.retrieval.canopy.service import API_KEY
@@ -181,3 +181,18 @@ def _list_commands(mode: Mode) -> Iterator[Sequence[str]]:
 def _fill(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]:
     with suppress(ConfigError):  # a variable that is not set: then no agent was started with it
         yield Filling(file=mode.source, placeholders=None, variables=variables).fill(value)
+
+
+def refuse_keys(experiment: Redactable) -> None:
+    """Refuse keys and logins that stand in what holds modes: they are not sent to other machines.
+    Raises `UsageError`."""
+    stored = drop_keys(experiment)
+    for mode, redacted in zip(experiment.modes, stored.modes, strict=True):
+        if mode != redacted:
+            raise UsageError(
+                f"The mode {mode.name} sets values in its file that could be keys, which are not "
+                "sent to other machines; name variables in their places, such as ${NAME}, and set "
+                "those there"
+            )
+    if experiment.service_url != stored.service_url:
+        raise UsageError("--service-url has a login, which is not sent to other machines; omit it")

@@ -1,9 +1,10 @@
-"""The kit of swarms as JSON, without open files and callables: experiment, agent, copies of the
-repository, and the variables that modes and agents are started with, keys included."""
+"""The kit of swarms as JSON, without open files, callables and keys: experiment, agent, copies of
+the repository. Variables that modes and agents are started with are those of the other machine."""
 
+import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.retrieval.canopy.backends import find_named_program, name_program
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
+from swarm_bench.retrieval.modes.secrets import refuse_keys
 from swarm_bench.retrieval.modes.variables import find_texts
 from swarm_bench.retrieval.probes.registered import load_probes
 from swarm_bench.retrieval.tools import Tools
@@ -51,7 +55,8 @@ class _PackedKit:
     agent: _PackedAgent
     snapshot: PackedSnapshot
     commits: Mapping[str, PackedSnapshot]
-    tools: Tools
+    programs: Mapping[str, str]
+    """What names the canopy programs on every machine; empty for those on the PATH."""
     keep_workspaces: bool
     record: bool
     answers: Mapping[str, str]
@@ -64,7 +69,8 @@ _COPIED_FIELDS = ("experiment", "keep_workspaces", "record", "answers")
 async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
     """Return the kit as JSON, with the content of all copies of the repository that its swarms
     need, or this swarm alone. Raises `UsageError` and `ConfigError` for an agent whose files cannot
-    be sent, `HarnessError` for a commit that cannot be copied."""
+    be sent, and for keys, which are not; `HarnessError` for a commit that cannot be copied."""
+    _refuse_keys(kit)
     commits = list_commits(kit.experiment) if swarm is None else (swarm.commit,)
     # The copy of the session is sent in any case.
     others = {commit for commit in commits if commit} - {kit.snapshot.repository.clean_commit}
@@ -74,7 +80,7 @@ async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
             agent=_pack_agent(kit.agent_spec),
             snapshot=pack_snapshot(kit.snapshot),
             commits={commit: await _pack_commit(kit, commit) for commit in sorted(others)},
-            tools=replace(kit.tools, work=Path()),
+            programs={name: name_program(name, path) for name, path in kit.tools.programs.items()},
             **values,
         )
     )
@@ -90,11 +96,44 @@ def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
         snapshot=values.snapshot.unpack(folder / "snapshot.git"),
         commits=values.commits,
         artefacts=Artefacts(folder / OUT, runs=values.experiment.runs),
-        tools=replace(values.tools, work=folder),
+        tools=_build_tools(values, folder),
         emit=emit,
         probes=load_probes(values.experiment.modes),
         **{name: getattr(values, name) for name in _COPIED_FIELDS},
     )
+
+
+def _build_tools(packed: _PackedKit, folder: Path) -> Tools:
+    """Return what modes and agents are started with here. Raises `UsageError` for a variable that
+    is not set, `ConfigError` for a program that cannot be run."""
+    experiment = packed.experiment
+    if missing := [name for name in experiment.agent_env if name not in os.environ]:
+        raise UsageError(f"--agent-env {missing[0]}: it is not set here; set it, or omit it")
+    return Tools(
+        work=folder,
+        programs={name: find_named_program(name, word) for name, word in packed.programs.items()},
+        user_environment=dict(os.environ),
+        agent_env={name: os.environ[name] for name in experiment.agent_env},
+        service_url=experiment.service_url,
+        inherit_settings=experiment.inherit_settings,
+        index_timeout=experiment.limits.index_timeout,
+    )
+
+
+def _refuse_keys(kit: Kit) -> None:
+    experiment = kit.experiment
+    for name in experiment.agent_env:
+        if os.environ.get(name) != kit.tools.agent_env.get(name):
+            raise UsageError(
+                f"--agent-env {name}=...: values are not sent to other machines; set {name} there "
+                f"and here, and give --agent-env {name}"
+            )
+    if tuple(redact_secret_parts(experiment.agent_args)) != tuple(experiment.agent_args):
+        raise UsageError(
+            "--agent-arg has what could be a key, which is not sent to other machines; set a "
+            "variable there that the program reads"
+        )
+    refuse_keys(experiment)
 
 
 async def _pack_commit(kit: Kit, commit: str) -> PackedSnapshot:
