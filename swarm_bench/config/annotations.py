@@ -105,6 +105,14 @@ Slice = Annotated[
     ),
     Scope(Group.AMOUNT, also=("retrieve",), fixed=True),
 ]
+On = Annotated[
+    str,
+    Option(
+        "Run on: this machine (local), or the nodes of a Ray cluster (ray).",
+        metavar="local|ray",
+    ),
+    Scope(Group.AMOUNT, also=("retrieve", "doctor"), of_call=True),
+]
 Plan = Annotated[
     bool,
     Option("Print what would run, and start nothing."),

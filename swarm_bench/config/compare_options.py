@@ -16,6 +16,7 @@ from swarm_bench.config.annotations import (
     Folder,
     Group,
     MaxCost,
+    On,
     Option,
     Output,
     Part,
@@ -40,6 +41,7 @@ from swarm_bench.core.controls import ControlKind
 from swarm_bench.core.session.designs import (
     AB,
     CALIBRATE,
+    LOCAL,
     MARGIN,
     PRIMARY,
     QUALITY_MARGIN,
@@ -350,6 +352,7 @@ class Settings:
         Scope(Group.AMOUNT, without=(AB.name,), of_recording=True, fixed=True),
     ] = None
     slice: Slice = None
+    on: On = LOCAL
     output: Output = None
     resume: Resume = None
     """`--continue`: what names a session, or the empty string for the newest one."""

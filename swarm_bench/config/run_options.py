@@ -9,6 +9,7 @@ from swarm_bench.config.annotations import (
     Count,
     Group,
     MaxCost,
+    On,
     Option,
     Output,
     Part,
@@ -21,7 +22,7 @@ from swarm_bench.config.annotations import (
     notes,
 )
 from swarm_bench.config.compare_options import Settings
-from swarm_bench.core.session.designs import ENVIRONMENT, MARGIN
+from swarm_bench.core.session.designs import ENVIRONMENT, LOCAL, MARGIN
 
 MODELS = ("reference", "copy")
 """Those that are asked where nobody names any."""
@@ -152,6 +153,7 @@ class RunSettings:
         Scope(Group.AMOUNT),
     ] = None
     slice: Slice = None
+    on: On = LOCAL
     output: Output = None
     resume: Resume = None
     plan: Plan = False

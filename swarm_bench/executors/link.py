@@ -77,17 +77,13 @@ class Link:
 
     @asynccontextmanager
     async def open(self, streams: Streams, order: dict[str, Any]) -> AsyncIterator[None]:
-        """Open the session at the worker, with the first of its lines. Raises `HarnessError` where
-        that fails, and `NodeLost`."""
+        """Send a worker the first of its lines, and read its own for the block."""
         failure: Exception | None = None
         async with anyio.create_task_group() as tasks:
             self._send(order)
             tasks.start_soon(self._write, streams.send)
             tasks.start_soon(self._read, streams.receive, tasks)
-            await self._opened.wait()
             try:
-                if self.lost is not None:
-                    raise self.lost
                 yield
             except Exception as error:  # noqa: BLE001  # the tasks would wrap it
                 failure = error
@@ -95,11 +91,17 @@ class Link:
         if failure is not None:
             raise failure
 
+    async def wait_until_open(self) -> None:
+        """Wait until the worker can run groups. Raises `HarnessError` where it cannot, and
+        `NodeLost`."""
+        await self._opened.wait()
+        if self.lost is not None:
+            raise self.lost
+
     async def __call__(self, content: Any, deliver: Deliver[Any]) -> None:
         """Run a group. Raises `HarnessError` where it fails, or the worker prints what is none of
         its lines; `NodeLost` when that is lost."""
-        if self.lost is not None:
-            raise self.lost
+        await self.wait_until_open()
         if not self._jobs:
             self._files.clear()
         self._number += 1
@@ -182,7 +184,7 @@ class Link:
                 kind = TypeAdapter(_EVENTS[message["event"]])
                 self._emit(kind.validate_python(message["content"]))
             elif "failed" in message:
-                raise HarnessError(str(message["failed"]))
+                raise HarnessError(f"{self.name}: {str(message['failed'])[:_REASON]}")
             elif "open" in message:
                 self._opened.set()
             elif "alive" not in message:

@@ -34,6 +34,7 @@ from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
 from swarm_bench.benchmarks.swarm.recordings import Recorder, replay_swarm
 from swarm_bench.benchmarks.swarm.run_plan import estimate_seconds, list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.packing import find_needs, pack_kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmJob
@@ -41,6 +42,7 @@ from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
 from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
 from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
+from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Launch
@@ -48,8 +50,13 @@ from swarm_bench.core.ports import Scorer
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.roles.executor import OpenedExecutor, run_here
-from swarm_bench.core.session.designs import Design
+from swarm_bench.core.roles.executor import (
+    ExecutorKind,
+    OpenedExecutor,
+    PackedSession,
+    run_here,
+)
+from swarm_bench.core.session.designs import LOCAL, Design
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
@@ -78,6 +85,24 @@ async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecution]:
     """Open what runs swarms in this process."""
     async with open_rehearsal(kit, kit.artefacts.root / REHEARSAL_LOG) as kit:
         yield run_here(partial(run_swarm, kit))
+
+
+@asynccontextmanager
+async def _open_elsewhere(kit: Kit, on: str) -> AsyncIterator[SwarmExecution]:
+    """Open what runs swarms on other machines."""
+    kind: ExecutorKind = entry_points.make("executors", on)
+    experiment = kit.experiment
+    packed = PackedSession(
+        benchmark=SWARM.name,
+        portable=SWARM,
+        context=await pack_kit(kit),
+        out=kit.artefacts.root,
+        emit=kit.emit,
+        agents_at_once=experiment.at_once,
+        needs=find_needs(kit),
+    )
+    async with kind.open(packed) as executor:
+        yield executor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +210,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         for note in self.experiment.explain_share(self.call.resolved.settings.max_cost):
             emit(WarningRaised(message=note))
         with _open_trees(self.parts) as trees:
-            store = self._store(kit, folder, trees)
             async with self._open_executor(kit) as executor:
+                self._note_nodes(executor)
+                store = self._store(kit, folder, trees)
                 try:
                     return await self._run(store, executor)
                 except STOPS as error:  # what holds the rehearsal server would wrap it
@@ -211,7 +237,16 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         if self.parts.recorded_session is not None:
             replay = partial(replay_swarm, kit, self.parts.recorded_session)
             return nullcontext(run_here(replay))
-        return self.call.open_executor(kit)
+        on = self.call.resolved.settings.on
+        return self.call.open_executor(kit) if on == LOCAL else _open_elsewhere(kit, on)
+
+    def _note_nodes(self, executor: SwarmExecution) -> None:
+        """Note in the experiment which machines the trials run on."""
+        nodes = {node.name: node.machine for node in executor.nodes}
+        self.experiment = self.parts.experiment.model_copy(
+            update={"nodes": {**self.parts.experiment.nodes, **nodes}}
+        )
+        self.parts = replace(self.parts, experiment=self.experiment)
 
     async def _run(self, store: SwarmStore, executor: SwarmExecution) -> bool:
         folder, experiment = store.folder, store.experiment

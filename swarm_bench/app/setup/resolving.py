@@ -21,10 +21,11 @@ from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.parsing import REPLAY
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.designs import Design
+from swarm_bench.core.session.designs import LOCAL, Design
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.engine.continuing import check_command
 from swarm_bench.engine.folder import EXPERIMENT
+from swarm_bench.models.servers.server import is_loopback
 from swarm_bench.runtime.files import read_state
 
 
@@ -67,6 +68,7 @@ def _resolve_options(
     resolved = option_sources.resolve(typed_options, session=session, defaults=defaults)
     settings = resolved.settings
     _check_sliceable(settings)
+    _check_movable(settings)
     until_clear = settings.until_clear and not design.mode_twice
     if resolved.sources["runs"] == "default" and (settings.agents or until_clear):
         # A given number of agents has more runs, as it always had. Until the verdict stands, more
@@ -99,6 +101,21 @@ def _check_sliceable(settings: Settings) -> None:
     for reason, applies in reasons.items():
         if settings.slice and applies:
             raise UsageError(f"--slice {settings.slice}: {reason}; omit one of the two")
+
+
+def _check_movable(settings: Settings) -> None:
+    """Raise `UsageError` for options that only this machine can serve."""
+    reasons = {
+        "--record keeps what agents leave here": settings.record,
+        "--agent replay:DIR plays a recording here": settings.agent.startswith(REPLAY),
+        "--keep-workspaces keeps what is removed there": settings.keep_workspaces,
+        f"--service-url {settings.service_url} is a service of this machine": bool(
+            settings.service_url and is_loopback(settings.service_url)
+        ),
+    }
+    for reason, applies in reasons.items():
+        if settings.on != LOCAL and applies:
+            raise UsageError(f"--on {settings.on}: {reason}; omit one of the two")
 
 
 def read_session(folder: SessionFolder) -> Continued:

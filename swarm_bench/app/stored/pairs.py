@@ -245,6 +245,7 @@ def read_session(folder: CaseFolder[Any, Any], metrics: Metrics, kind: type[Sess
         metrics=metrics,
         warnings=(
             *experiment.slice_notes,
+            *experiment.node_notes,
             *describe_changed_lines(path, lines),
             *describe_torn_lines(path, lines),
             *describe_second_lines(path, frozenset(find_duplicates(lines))),

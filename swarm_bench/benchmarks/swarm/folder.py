@@ -158,6 +158,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             planted=_find_planted(self.path),
             warnings=(
                 *experiment.slice_notes,
+                *experiment.node_notes,
                 *describe_torn_lines(self.records.path, trials),
                 *describe_second_lines(self.records.path, seconds),
                 *describe_torn_lines(self._retrieval, swarms),

@@ -38,6 +38,15 @@ class Place(Generic[J, D]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeInfo:
+    """A machine that blocks run on."""
+
+    name: str
+    machine: dict[str, str | int | float]
+    """As `BaseExperiment.machine`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpenedExecutor(Generic[J, D]):
     """What runs the blocks of a session."""
 
@@ -46,6 +55,8 @@ class OpenedExecutor(Generic[J, D]):
     blocks_at_once: int = 1
     groups_at_once: int = 1
     """Groups of one block that run at the same time."""
+    nodes: tuple[NodeInfo, ...] = ()
+    """Machines that they run on; none for this one."""
 
 
 def run_here(execute: Executor[J, D], groups_at_once: int = 1) -> OpenedExecutor[J, D]:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import (
@@ -108,14 +108,19 @@ class MergedSlice(Slice):
 def describe_slices(merged: Sequence[MergedSlice]) -> str:
     """Say which slices a session was merged from, and what they ran on."""
     total, numbers = merged[0].total, {part.number for part in merged}
-    machines = Counter(_describe_machine(part.machine) for part in merged)
-    machine_text = "; ".join(f"{count} × {machine}" for machine, count in machines.items())
+    machine_text = _count_machines(part.machine for part in merged)
     missing = [str(number) for number in range(1, total + 1) if number not in numbers]
     without = f" (without {', '.join(missing)})" if missing else ""
     return (
         f"This session was merged from {len(numbers)} of {total} slices{without}. They ran on: "
         f"{machine_text}"
     )
+
+
+def _count_machines(machines: Iterable[Mapping[str, str | int | float]]) -> str:
+    """Say how many machines of which kind there are."""
+    kinds = Counter(map(_describe_machine, machines))
+    return "; ".join(f"{count} × {machine}" for machine, count in kinds.items())
 
 
 def _describe_machine(machine: Mapping[str, str | int | float]) -> str:
@@ -183,6 +188,12 @@ class BaseExperiment(Stored):
     merged: tuple[MergedSlice, ...] = Field(default=(), exclude_if=lambda value: not value)
     """The slices that it was merged from."""
 
+    nodes: dict[str, dict[str, str | int | float]] = Field(
+        default={}, exclude_if=lambda value: not value
+    )
+    """Machines that its trials ran on where that is not `machine`, by the name that records have
+    for them."""
+
     @property
     def version(self) -> int:
         """The version of the file: the oldest that reads it as it is."""
@@ -194,6 +205,17 @@ class BaseExperiment(Stored):
         return (
             *((self.slice.describe(),) if self.slice else ()),
             *((describe_slices(self.merged),) if self.merged else ()),
+        )
+
+    @property
+    def node_notes(self) -> tuple[str, ...]:
+        """A sentence on the nodes that it ran on, where there are any."""
+        if not self.nodes:
+            return ()
+        number = f"{len(self.nodes)} node{'s' if len(self.nodes) > 1 else ''}"
+        return (
+            f"The trials ran on {number}, a block whole on one: "
+            f"{_count_machines(self.nodes.values())}",
         )
 
     def share(self, limit: float | None) -> float | None:

@@ -65,6 +65,8 @@ QUALITY_MARGIN = 0.1
 """Default of how much recall may be lower than the reference's."""
 ENVIRONMENT = "local"
 """Default environment for code of models."""
+LOCAL = "local"
+"""Executor that runs a session in this process, the default."""
 RETRIEVE = Design(
     name="retrieve",
     stem="retrieve",

@@ -21,7 +21,8 @@ from swarm_bench.config.text_file import placeholders, read_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, Described
+from swarm_bench.core.roles.executor import Needs
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.canopy.backends import find_named_program, name_program
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
@@ -100,6 +101,23 @@ def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
         emit=emit,
         probes=load_probes(values.experiment.modes),
         **{name: getattr(values, name) for name in _COPIED_FIELDS},
+    )
+
+
+def find_needs(kit: Kit) -> Needs:
+    """Return what a machine needs to run a swarm of the kit."""
+    experiment = kit.experiment
+    abilities = kit.agent.abilities if isinstance(kit.agent, Described) else None
+    keys: list[tuple[str, ...]] = [(name,) for name in experiment.agent_env]
+    is_let_in = experiment.rehearsal or experiment.inherit_settings
+    if abilities and abilities.keys and not (abilities.keyless or is_let_in):
+        keys.append(abilities.keys)
+    of_agent = (abilities and abilities.memory_mb) or 0
+    archive = len(pack_snapshot(kit.snapshot).archive) >> 20
+    return Needs(
+        keys=tuple(keys),
+        memory_mb=of_agent * experiment.at_once,
+        disk_mb=2 * archive * (1 + experiment.at_once),
     )
 
 

@@ -1,0 +1,72 @@
+"""Hands the blocks of a session to workers: a block runs on one of them, whole."""
+
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import anyio
+
+from swarm_bench.core.errors import NodeLost
+from swarm_bench.core.events import Emit, WarningRaised
+from swarm_bench.core.roles.executor import Deliver, NodeInfo, OpenedExecutor, Place, Portable
+from swarm_bench.executors.link import Link
+
+
+class Pool:
+    """Workers of one session, each of which runs one block at a time."""
+
+    def __init__(self, portable: Portable[Any, Any], links: Sequence[Link], emit: Emit) -> None:
+        self._portable = portable
+        self._links = links
+        self._free = deque(links)
+        self._changed = anyio.Condition()
+        self._emit = emit
+
+    def opened(self, nodes: Sequence[NodeInfo] = ()) -> OpenedExecutor[Any, Any]:
+        """Return what runs the blocks."""
+        return OpenedExecutor(
+            open_place=self._open_place, blocks_at_once=len(self._links), nodes=tuple(nodes)
+        )
+
+    @asynccontextmanager
+    async def _open_place(self) -> AsyncIterator[Place[Any, Any]]:
+        """Wait for a worker that is free, for the block. Raises `NodeLost` when all are lost."""
+        link = await self._take()
+        try:
+            yield Place(partial(self._run, link), link.name)
+        finally:
+            with anyio.CancelScope(shield=True):
+                async with self._changed:
+                    self._free.append(link)
+                    self._changed.notify_all()
+
+    async def _take(self) -> Link:
+        async with self._changed:
+            while True:
+                if all(link.lost for link in self._links):
+                    raise NodeLost("No node is left; see to them, and continue the session")
+                for link in list(self._free):
+                    if link.lost is None:
+                        self._free.remove(link)
+                        return link
+                await self._changed.wait()
+
+    async def _run(self, link: Link, job: Any, deliver: Deliver[Any]) -> None:
+        """Run a group. Trials that are lost with their node end so."""
+        ended = set[str]()
+
+        async def keep(delivery: Any) -> None:
+            await deliver(delivery)
+            if (trial := self._portable.find_end(delivery)) is not None:
+                ended.add(trial)
+
+        was_lost = link.lost is not None
+        try:
+            await link(job, keep)
+        except NodeLost as error:
+            if not was_lost:
+                self._emit(WarningRaised(message=str(error)))
+            for delivery in self._portable.describe_lost(job, ended, str(error)):
+                await deliver(delivery)

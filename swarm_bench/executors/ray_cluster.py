@@ -1,0 +1,267 @@
+"""Runs the blocks of a session on the nodes of a Ray cluster: one actor for each node that has the
+resource, and no task of Ray for each trial. Ray runs nothing again by itself."""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+import anyio
+
+from swarm_bench.core.errors import HarnessError, NodeLost, UsageError
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.roles.executor import NodeInfo, OpenedExecutor, PackedSession
+from swarm_bench.executors.link import Link, Streams
+from swarm_bench.executors.node_facts import Facts, find_fault
+from swarm_bench.executors.pool import Pool
+from swarm_bench.executors.relay import Relay
+
+RESOURCE = "swarm_bench_agents"
+"""What the nodes of agents have: how many of them run there at the same time."""
+LEASE_SECONDS = 30.0
+"""After which a worker that hears nothing stops its agents."""
+SILENCE_SECONDS = 45.0
+"""After which a worker that says nothing is lost; its lease has run out by then."""
+START_SECONDS = 60.0
+"""How long connecting, starting an actor, and each call before the session may take."""
+STOP_SECONDS = 20.0
+_PIECES = 64
+"""Pieces that wait to be read."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Node:
+    id: str
+    name: str
+    agents: float
+
+
+class RayCluster:
+    """The cluster of RAY_ADDRESS, or one on this machine."""
+
+    @asynccontextmanager
+    async def open(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+        """Start a worker on each node that can run the session. Raises `UsageError` without any,
+        `HarnessError` for a node that lacks something."""
+        async with _connected(session.agents_at_once, session.emit):
+            nodes = _list_nodes(session.agents_at_once)
+            actors = [_start_actor(node, session.agents_at_once) for node in nodes]
+            session.emit(Preparing(step=f"examining {len(nodes)} nodes"))
+            facts = await _examine(nodes, actors, session)
+            session.emit(Preparing(step=f"sending the session to {len(nodes)} nodes"))
+            async with AsyncExitStack() as stack:
+                links = await _open_links(nodes, actors, session, stack)
+                pool = Pool(session.portable, links, session.emit)
+                infos = [
+                    NodeInfo(name=node.name, machine=fact["machine"])
+                    for node, fact in zip(nodes, facts, strict=True)
+                ]
+                yield pool.opened(infos)
+
+
+@asynccontextmanager
+async def _connected(agents: int, emit: Emit) -> AsyncIterator[None]:
+    """Connect to the cluster for the block. Raises `UsageError`."""
+    emit(Preparing(step="connecting to Ray"))
+    options = _set_environment(agents)
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("--on ray: Ray is not installed; install swarm-bench[ray]") from error
+
+    def connect() -> None:
+        ray.init(**options, log_to_driver=False, logging_level="ERROR")
+
+    try:
+        with anyio.fail_after(START_SECONDS):
+            await anyio.to_thread.run_sync(connect, abandon_on_cancel=True)
+    except (Exception, SystemExit) as error:
+        reason = "nobody answers" if isinstance(error, TimeoutError) else _shorten(error)
+        raise UsageError(
+            f"--on ray: {options['address']} cannot be reached: {reason}; see RAY_ADDRESS, and "
+            "RAY_AUTH_TOKEN"
+        ) from error
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(ray.shutdown)
+
+
+def _set_environment(agents: int) -> dict[str, Any]:
+    """Set what Ray reads when it is imported. Returns how to connect."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    if address := os.environ.get("RAY_ADDRESS"):
+        return {"address": address}
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    resources = {RESOURCE: float(agents)}
+    return {"address": "local", "include_dashboard": False, "resources": resources}
+
+
+def _list_nodes(agents: int) -> list[_Node]:
+    """List the nodes that agents can run on. Raises `UsageError`."""
+    import ray
+
+    alive = [it for it in ray.nodes() if it["Alive"]]
+    nodes = [
+        _Node(it["NodeID"], it["NodeName"], it["Resources"].get(RESOURCE, 0.0)) for it in alive
+    ]
+    able = [node for node in nodes if node.agents >= agents]
+    if not able:
+        most = max((node.agents for node in nodes), default=0)
+        raise UsageError(
+            f"--on ray: {agents} agents run at once, and no node takes more than {most:g}; start "
+            f"nodes with ray start --resources '{{\"{RESOURCE}\": {agents}}}', or give "
+            "--concurrency"
+        )
+    names = [node.name for node in able]
+    return [
+        node if names.count(node.name) == 1 else _Node(node.id, node.id[:12], node.agents)
+        for node in able
+    ]
+
+
+def _start_actor(node: _Node, agents: int) -> Any:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    options = ray.remote(Relay).options(
+        num_cpus=0,
+        resources={RESOURCE: agents},
+        max_restarts=0,
+        max_task_retries=0,
+        max_concurrency=16,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
+    )
+    return options.remote()
+
+
+async def _examine(
+    nodes: Sequence[_Node], actors: Sequence[Any], session: PackedSession
+) -> list[Facts]:
+    """Return the facts of all nodes. Raises `HarnessError` for the first that lacks something."""
+    needs = json.dumps(asdict(session.needs))
+
+    async def examine(number: int) -> Facts:
+        facts: Facts = json.loads(await _call(nodes[number], actors[number].examine, needs))
+        if (fault := find_fault(facts, session.needs)) is not None:
+            raise HarnessError(f"The node {nodes[number].name} {fault}")
+        return facts
+
+    return await _gather(examine, len(nodes))
+
+
+async def _open_links(
+    nodes: Sequence[_Node],
+    actors: Sequence[Any],
+    session: PackedSession,
+    stack: AsyncExitStack,
+) -> list[Link]:
+    """Start the workers, all at the same time, and open the session at each."""
+    import ray
+
+    digest = hashlib.sha256(session.context).hexdigest()
+    context = ray.put(session.context)
+
+    async def start(number: int) -> dict[str, Any]:
+        answer = await _call(nodes[number], actors[number].start, context, digest)
+        order = {"benchmark": session.benchmark, "lease": LEASE_SECONDS}
+        return {**json.loads(answer), **order}
+
+    orders = await _gather(start, len(nodes))
+    links = []
+    for node, actor, order in zip(nodes, actors, orders, strict=True):
+        link = Link(
+            session.portable,
+            name=node.name,
+            out=session.out,
+            emit=session.emit,
+            silence=SILENCE_SECONDS,
+        )
+        stack.push_async_callback(_stop, actor)
+        await stack.enter_async_context(link.open(_connect(actor, node.name), order))
+        links.append(link)
+    await _gather(lambda number: links[number].wait_until_open(), len(links))
+    return links
+
+
+def _connect(actor: Any, name: str) -> Streams:
+    import ray
+
+    async def receive() -> AsyncIterator[bytes]:
+        options = {"num_returns": "streaming", "_generator_backpressure_num_objects": _PIECES}
+        try:
+            async for piece in actor.receive.options(**options).remote():
+                yield await piece
+        except ray.exceptions.RayError as error:
+            raise NodeLost(f"The node {name} was lost: {_shorten(error)}") from error
+
+    async def send(content: bytes) -> None:
+        try:
+            await actor.send.remote(content)
+        except ray.exceptions.RayError as error:
+            raise NodeLost(f"The node {name} was lost: {_shorten(error)}") from error
+
+    return Streams(receive=receive(), send=send)
+
+
+async def _call(node: _Node, method: Any, *arguments: Any) -> Any:
+    """Call a method of an actor. Raises `HarnessError` where that fails, or takes too long."""
+    import ray
+
+    try:
+        with anyio.fail_after(START_SECONDS):
+            return await method.remote(*arguments)
+    except TimeoutError as error:
+        raise HarnessError(
+            f"The node {node.name} does not answer within {START_SECONDS:g} s; its "
+            f"{RESOURCE} may be taken by another session: end that, or see to the node"
+        ) from error
+    except ray.exceptions.RayError as error:
+        raise HarnessError(
+            f"The node {node.name} cannot be used: {_shorten(error)}; install the same "
+            "swarm-bench on every node"
+        ) from error
+
+
+async def _stop(actor: Any) -> None:
+    """Have the worker end, if its node still answers."""
+    import ray
+
+    with anyio.CancelScope(shield=True), anyio.move_on_after(STOP_SECONDS):
+        try:
+            await actor.stop.remote()
+        except ray.exceptions.RayError:
+            return
+    ray.kill(actor)
+
+
+async def _gather(make: Callable[[int], Awaitable[T]], number: int) -> list[T]:
+    """Await them at the same time. Raises the first of their errors."""
+    results, errors = dict[int, T](), list[Exception]()
+
+    async def run(index: int) -> None:
+        try:
+            results[index] = await make(index)
+        except Exception as error:  # noqa: BLE001  # a group of tasks would wrap it
+            errors.append(error)
+
+    async with anyio.create_task_group() as tasks:
+        for index in range(number):
+            tasks.start_soon(run, index)
+    if errors:
+        raise errors[0]
+    return [results[index] for index in range(number)]
+
+
+def _shorten(error: BaseException) -> str:
+    """Return the last line of what Ray says, which has the reason."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1][:300] if lines else type(error).__name__

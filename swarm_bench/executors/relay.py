@@ -1,0 +1,79 @@
+"""The actor on a node of a Ray cluster: starts a worker there, and passes on what that prints and
+reads. It runs no trial itself: when it dies, however that happens, the worker's standard input ends
+and the worker with it. This file is imported by Ray on the node, so nothing of ours is pickled."""
+
+import asyncio
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from swarm_bench.core.roles.executor import Needs
+from swarm_bench.executors.node_facts import collect_facts
+
+_PIECE = 1 << 16
+_LINE = 1 << 24
+
+
+class Relay:
+    """One of them is on each node, for one session."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="swarm-bench-relay-")
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def examine(self, needs: str) -> str:
+        """Return the facts of the node as JSON; `needs` is JSON too."""
+        wanted = Needs(**json.loads(needs))
+        return json.dumps({**collect_facts(wanted), "authentication": _find_authentication()})
+
+    async def start(self, context: bytes, digest: str) -> str:
+        """Start the worker. Returns the order that opens the session at it, as JSON, but for its
+        benchmark."""
+        if hashlib.sha256(context).hexdigest() != digest:
+            raise ValueError("the session arrived broken")
+        folder = Path(self._folder.name)
+        (folder / "context.json").write_bytes(context)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "swarm_bench.executors.worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,  # Ray ends the group of an actor at once; it ends in order
+            limit=_LINE,
+        )
+        return json.dumps({"work": tempfile.gettempdir(), "context": str(folder / "context.json")})
+
+    async def send(self, content: bytes) -> None:
+        """Write to the worker."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(content)
+        await self._process.stdin.drain()
+
+    async def receive(self) -> AsyncIterator[bytes]:
+        """Yield what the worker prints, until it ends."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        while piece := await self._process.stdout.read(_PIECE):
+            yield piece
+
+    async def stop(self) -> None:
+        """Close the standard input of the worker, and wait until it has ended."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            await self._process.wait()
+        self._folder.cleanup()
+
+
+def _find_authentication() -> str:
+    """Tell whether whoever reaches the cluster may run programs on it."""
+    import ray._raylet as raylet
+
+    is_token = raylet.get_authentication_mode() == raylet.AuthenticationMode.TOKEN
+    return "token" if is_token else "none"
