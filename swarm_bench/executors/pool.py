@@ -46,7 +46,7 @@ class Pool:
         async with self._changed:
             while True:
                 if all(link.lost for link in self._links):
-                    raise NodeLost("No node is left; see to them, and continue the session")
+                    raise NodeLost("No node is left; see to them, and use --continue")
                 for link in list(self._free):
                     if link.lost is None:
                         self._free.remove(link)

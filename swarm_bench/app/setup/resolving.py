@@ -20,6 +20,7 @@ from swarm_bench.config.command_line import defaults_of
 from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.parsing import REPLAY
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import LOCAL, Design
 from swarm_bench.core.session.experiment import Setting
@@ -113,8 +114,11 @@ def _check_movable(settings: Settings) -> None:
             settings.service_url and is_loopback(settings.service_url)
         ),
     }
+    if settings.on == LOCAL:
+        return
+    entry_points.load("executors", settings.on)
     for reason, applies in reasons.items():
-        if settings.on != LOCAL and applies:
+        if applies:
             raise UsageError(f"--on {settings.on}: {reason}; omit one of the two")
 
 

@@ -1,0 +1,121 @@
+"""An executor whose nodes are processes on this machine: what a cluster does, without a cluster.
+
+`--on swarm_bench.testing.worker_nodes:TwoNodes` runs a session so.
+"""
+
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+
+from swarm_bench.core.errors import NodeLost
+from swarm_bench.core.roles.executor import NodeInfo, OpenedExecutor, PackedSession
+from swarm_bench.executors.link import Link, Streams
+from swarm_bench.executors.pool import Pool
+from swarm_bench.runtime import machine
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.ownership import temporary
+
+COMMAND = (sys.executable, "-P", "-m", "swarm_bench.executors.worker")
+"""Starts a worker."""
+END_SECONDS = 5.0
+"""How long a worker that was told to end may take."""
+
+
+class WorkerNodes:
+    """Runs the blocks of a session by workers of this machine, one for each node."""
+
+    def __init__(
+        self, number: int, started: Callable[[str, Process], None] = lambda name, process: None
+    ) -> None:
+        """Take what is told of each worker that was started, with the name of its node."""
+        self._number = number
+        self._started = started
+
+    @asynccontextmanager
+    async def open(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+        """Start the workers. Raises `HarnessError`."""
+        async with AsyncExitStack() as stack:
+            links = []
+            for number in range(1, self._number + 1):
+                work = Path(tempfile.gettempdir())
+                link = Link(
+                    session.portable, name=f"node-{number}", out=session.out, emit=session.emit
+                )
+                process = await stack.enter_async_context(
+                    open_worker(link, session.benchmark, session.context, work)
+                )
+                self._started(link.name, process)
+                links.append(link)
+            for link in links:
+                await link.wait_until_open()
+            nodes = [NodeInfo(name=link.name, machine=machine.describe()) for link in links]
+            yield Pool(session.portable, links, session.emit).opened(nodes)
+
+
+class TwoNodes(WorkerNodes):
+    """Two of them."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+
+
+@asynccontextmanager
+async def open_worker(
+    link: Link,
+    benchmark: str,
+    context: bytes,
+    work: Path,
+    command: Sequence[str] = COMMAND,
+) -> AsyncIterator[Process]:
+    """Start a worker for the block, which works below the folder, and open a session at it."""
+    with temporary(work) as folder:
+        write_whole(folder / "context.json", context)
+        order = {"benchmark": benchmark, "work": str(work), "context": str(folder / "context.json")}
+        started = await anyio.open_process(command, stderr=None, cwd=work)
+        async with started as process:
+            try:
+                async with link.open(_connect(process, link.name), order):
+                    yield process
+            finally:
+                await _end(process)
+
+
+def _connect(process: Process, name: str) -> Streams:
+    assert process.stdin
+    assert process.stdout
+
+    async def send(content: bytes) -> None:
+        assert process.stdin
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # its end is read
+            await process.stdin.send(content)
+
+    return Streams(receive=_read(process, process.stdout, name), send=send)
+
+
+async def _read(process: Process, printed: ByteReceiveStream, name: str) -> AsyncIterator[bytes]:
+    with suppress(anyio.EndOfStream):
+        while True:
+            yield await printed.receive()
+    with anyio.move_on_after(END_SECONDS):
+        await process.wait()
+    raise NodeLost(
+        f"The worker on {name} ended with exit code {process.returncode}; what it printed says why"
+    )
+
+
+async def _end(process: Process) -> None:
+    """Close its standard input, with which it ends."""
+    assert process.stdin
+    with anyio.CancelScope(shield=True):
+        await process.stdin.aclose()
+        with anyio.move_on_after(END_SECONDS if process.returncode is None else 0) as late:
+            await process.wait()
+        if late.cancelled_caught and process.returncode is None:
+            process.send_signal(signal.SIGKILL)  # its guard ends what it started

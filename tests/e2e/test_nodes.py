@@ -1,0 +1,180 @@
+"""Sessions whose blocks run on several nodes, which are workers on this machine."""
+
+import json
+import sys
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import Bench, Done
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+NODES = "swarm_bench.testing.worker_nodes:TwoNodes"
+BLOCKS = ("compare", "--modes", "bm25", "grep", "--runs", "3", "--block-size", "1")
+COMPARE = (*BLOCKS, "--tasks", "./tasks.yaml", "--concurrency", "1")
+MEASURED = {
+    "session", "started_at", "ended_at", "wall_seconds", "duration_ms", "duration_s", "api_seconds",
+    "peak_memory_bytes", "cpu_seconds", "tool_seconds", "sha256", "node",
+}  # fmt: skip
+"""Keys that differ between any two sessions."""
+DYING = """
+import threading, time
+from pathlib import Path
+from swarm_bench.testing.worker_nodes import WorkerNodes
+
+
+def kill_when(name, process):
+    if name in {NAMES}:
+        threading.Thread(target=wait, args=(process,), daemon=True).start()
+
+
+def wait(process):
+    while not Path("begun").exists():
+        time.sleep(0.02)
+    process.kill()
+
+
+class Dying(WorkerNodes):
+    def __init__(self):
+        super().__init__(2, kill_when)
+"""
+SLOW = """
+import json, sys, time
+from pathlib import Path
+with open(sys.argv[1], "a") as file:
+    file.write("x")
+time.sleep(1.5)
+print(json.dumps({"answer": "It is in app/worker.py"}))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _set_up(bench: Bench) -> None:
+    tasks = [{"id": f"t{n}", "title": f"t{n}", "prompt": "Where is run_worker?"} for n in range(2)]
+    (bench.folder / "tasks.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
+
+
+def run(bench: Bench, output: str, *more: str, command: tuple[str, ...] = COMPARE) -> Done:
+    repo = () if "run" in command[:1] else ("--repo", str(bench.repo))
+    paths = {"PYTHONPATH": str(bench.folder)}
+    return bench.call(*command, *repo, "--output", output, "--quiet", *more, env=paths)
+
+
+def by_trial(bench: Bench, session: str) -> dict[str, dict[str, Any]]:
+    return {
+        record["trial"]: {key: value for key, value in record.items() if key not in MEASURED}
+        for record in bench.records(session)
+    }
+
+
+def test_two_nodes_give_the_records_of_one_machine(bench: Bench) -> None:
+    done = run(bench, "here")
+    assert done.code == 0, done.err
+    done = run(bench, "there", "--on", NODES)
+    assert done.code == 0, done.err
+    there, here = by_trial(bench, "there"), by_trial(bench, "here")
+    assert there.keys() == here.keys()
+    for trial, record in there.items():
+        assert record == here[trial]
+    records = bench.records("there")
+    assert {record["node"] for record in records} == {"node-1", "node-2"}
+    places: dict[tuple[int, int], set[str]] = {}
+    for record in records:
+        places.setdefault((record["run"], record["agent"]), set()).add(record["node"])
+    assert all(len(nodes) == 1 for nodes in places.values())  # a block is whole
+    assert "ran on 2 nodes, a block whole on one: 2 × Linux" in done.out
+    assert bench.experiment("there")["nodes"].keys() == {"node-1", "node-2"}
+    for name in ("there", "here"):
+        assert len([*(bench.folder / name).rglob("*.stream.jsonl")]) == 12
+    assert not any("node" in record for record in bench.records("here"))
+
+
+def slow_agent(bench: Bench) -> None:
+    (bench.folder / "slow.py").write_text(SLOW)
+    agent = {
+        "name": "slow",
+        "command": [
+            *(sys.executable, "-I", str(bench.folder / "slow.py")),
+            *(str(bench.folder / "begun"), "{{ prompt }}"),
+        ],
+        "turns": {"limit": "none"},
+        "mcp": "none",
+        "output": {"source": "stdout", "format": "json", "answer": "$.answer"},
+    }
+    (bench.folder / "slow.yaml").write_text(yaml.safe_dump(agent))
+
+
+PLAIN = (
+    *("compare", "--modes", "baseline", "--runs", "2", "--block-size", "1", "--concurrency", "1"),
+    *("--tasks", "./tasks.yaml", "--agent", "slow.yaml"),
+)
+
+
+def test_trials_of_a_node_that_is_lost_run_once_more_on_another(bench: Bench) -> None:
+    slow_agent(bench)
+    (bench.folder / "dying.py").write_text(DYING.replace("{NAMES}", "('node-1',)"))
+    done = run(bench, "out", "--on", "dying:Dying", command=PLAIN)
+    assert done.code == 0, done.err
+    records = bench.records("out")
+    assert len({record["trial"] for record in records}) == len(records) == 4
+    assert {record["cause"] for record in records} == {"finished"}
+    lost = bench.lines("out", "superseded.jsonl")
+    assert {record["cause"] for record in lost} == {"node-lost"}
+    assert {record["node"] for record in lost} == {"node-1"}
+    assert all("node-1" in record["detail"] for record in lost)
+    again = {record["trial"]: record for record in records}
+    assert {again[record["trial"]]["node"] for record in lost} == {"node-2"}
+    assert {again[record["trial"]]["attempt"] for record in lost} == {2}
+    assert (bench.folder / "begun").read_text().count("x") <= 4 + len(lost)
+
+
+def test_without_a_node_the_session_ends_and_can_be_continued(bench: Bench) -> None:
+    slow_agent(bench)
+    (bench.folder / "dying.py").write_text(DYING.replace("{NAMES}", "('node-1', 'node-2')"))
+    done = run(bench, "out", "--on", "dying:Dying", command=PLAIN)
+    assert done.code == 3
+    assert "No node is left" in done.err
+    assert "--continue" in done.err
+    done = bench.call("compare", "--continue", "out", "--quiet")
+    assert done.code == 0, done.err
+    records = bench.records("out")
+    assert len(records) == 4
+    assert {record["cause"] for record in records} == {"finished"}
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--record",), "--record keeps what agents leave here"),
+        (("--keep-workspaces",), "--keep-workspaces keeps what is removed there"),
+        (("--service-url", "http://127.0.0.1:9"), "is a service of this machine"),
+        (("--agent-env", "TOKEN=hunter2-hunter2"), "values are not sent to other machines"),
+    ],
+)
+def test_what_only_this_machine_has_is_refused(
+    bench: Bench, options: tuple[str, ...], sentence: str
+) -> None:
+    done = run(bench, "out", "--on", NODES, *options)
+    assert (done.code, sentence in done.err) == (2, True), done.err
+    assert not (bench.folder / "out" / "metrics.jsonl").exists()
+
+
+def test_an_unknown_executor_is_refused(bench: Bench) -> None:
+    done = run(bench, "out", "--on", "rey")
+    assert done.code == 2
+    assert "ray" in done.err
+    assert not (bench.folder / "out").exists()
+
+
+def test_a_mode_with_a_key_in_its_file_is_refused(bench: Bench) -> None:
+    server = {"command": sys.executable, "args": ["x.py"], "env": {"TOKEN": "hunter2-hunter2"}}
+    (bench.folder / "keyed.json").write_text(json.dumps({"mcpServers": {"x": server}}))
+    (bench.folder / "x.py").write_text("raise SystemExit(1)")
+    done = run(
+        bench, "out", "--on", NODES, "--modes", "baseline", "./keyed.json", "--trust",
+        command=("compare", "--tasks", "./tasks.yaml"),
+    )  # fmt: skip
+    assert done.code in (2, 3)
+    assert "hunter2" not in done.err
