@@ -15,7 +15,8 @@ from typing import Any
 from tests.cluster.machines import HOME, Machine, Process, connect, ip, machine
 
 RESOURCE = "swarm_bench_agents"
-START_SECONDS = 60
+START_SECONDS = 120
+_ANSWER_SECONDS = 20
 _PORT = 6379
 _BIN = Path(sys.executable).parent
 _OBJECT_STORE = 256 * 1024 * 1024
@@ -72,7 +73,7 @@ class Cluster:
 
     def nodes(self) -> list[dict[str, Any]]:
         """Ask the head for all nodes, gone ones too: `id`, `name`, `ip`, `alive`, `resources`."""
-        done = self.head.run([sys.executable, "-c", _NODES, self.address], timeout=self.limit)
+        done = self.head.run([sys.executable, "-c", _NODES, self.address], timeout=_ANSWER_SECONDS)
         if done.returncode:
             raise RuntimeError(f"the head does not answer: {done.stderr}")
         listed: list[dict[str, Any]] = json.loads(done.stdout)
