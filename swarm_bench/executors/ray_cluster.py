@@ -5,9 +5,10 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
+from threading import Thread
 from typing import Any, TypeVar
 
 import anyio
@@ -29,6 +30,8 @@ SILENCE_SECONDS = 45.0
 START_SECONDS = 60.0
 """How long connecting, starting an actor, and each call before the session may take."""
 STOP_SECONDS = 20.0
+_ANSWER_SECONDS = 10.0
+_LOOK_SECONDS = 0.05
 _PIECES = 64
 """Pieces that wait to be read."""
 T = TypeVar("T")
@@ -74,23 +77,59 @@ async def _connected(agents: int, emit: Emit) -> AsyncIterator[None]:
     except ImportError as error:
         raise UsageError("--on ray: Ray is not installed; install swarm-bench[ray]") from error
 
-    def connect() -> None:
-        ray.init(**options, log_to_driver=False, logging_level="ERROR")
+    await _check_answers(options["address"])
+    errors = list[BaseException]()
 
-    try:
-        with anyio.fail_after(START_SECONDS):
-            await anyio.to_thread.run_sync(connect, abandon_on_cancel=True)
-    except (Exception, SystemExit) as error:
-        reason = "nobody answers" if isinstance(error, TimeoutError) else _shorten(error)
+    def connect() -> None:
+        try:
+            with _hidden_stderr():  # it says there how little it will say
+                ray.init(**options, log_to_driver=False, logging_level="ERROR")
+        except BaseException as error:  # noqa: BLE001  # it may exit too
+            errors.append(error)
+
+    # Ray has no limit of its own, and the end of the process waits for any other thread.
+    connecting = Thread(target=connect, daemon=True)
+    connecting.start()
+    with anyio.move_on_after(START_SECONDS):
+        while connecting.is_alive():  # noqa: ASYNC110  # the thread knows no loop
+            await anyio.sleep(_LOOK_SECONDS)
+    if errors or connecting.is_alive():
+        reason = _shorten(errors[0]) if errors else "nobody answers"
         raise UsageError(
             f"--on ray: {options['address']} cannot be reached: {reason}; see RAY_ADDRESS, and "
             "RAY_AUTH_TOKEN"
-        ) from error
+        )
     try:
         yield
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(ray.shutdown)
+
+
+@contextmanager
+def _hidden_stderr() -> Iterator[None]:
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+async def _check_answers(address: str) -> None:
+    """Raise `UsageError` for an address that nobody listens at, which Ray would try for long."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        with anyio.fail_after(_ANSWER_SECONDS):
+            await (await anyio.connect_tcp(host, int(port))).aclose()
+    except (OSError, TimeoutError) as error:
+        raise UsageError(
+            f"--on ray: nobody answers at {address}; start Ray there, or fix RAY_ADDRESS"
+        ) from error
 
 
 def _set_environment(agents: int) -> dict[str, Any]:
