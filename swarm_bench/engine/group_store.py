@@ -64,6 +64,11 @@ class Store(Generic[C, J, D]):
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
+    @property
+    def has_limit(self) -> bool:
+        """Whether the session must not cost more than a limit."""
+        return False
+
     @cached_property
     def attempts(self) -> Mapping[str, int]:
         """How often each trial was tried before this call, by its id."""

@@ -2,12 +2,12 @@
 interrupted."""
 
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import anyio
 from anyio.abc import TaskStatus
 
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.errors import CostLimitReached, SwarmBenchError
 from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, WarningRaised
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.roles.executor import OpenedExecutor, Place
@@ -60,14 +60,16 @@ async def _run_blocks(
     executor: OpenedExecutor[J, D],
     is_clear: Callable[[], bool] | None,
 ) -> bool:
-    # What the blocks came to is looked at while none runs.
+    # What the blocks came to is looked at while none runs, and the first shows what they cost.
     size = len(blocks) if is_clear is None else executor.blocks_at_once
+    first = 1 if store.has_limit else size
+    batches = [blocks[:first], *_cut(blocks[first:], size)]
     try:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:
                 await tasks.start(_watch_signals, scope, store)
-                for first in range(0, len(blocks), size or 1):
-                    await _run_at_once(store, blocks[first : first + size], executor)
+                for batch in batches:
+                    await _run_at_once(store, batch, executor)
                     if is_clear is not None and is_clear():
                         break
             await anyio.sleep(_HEARING_SECONDS)
@@ -80,21 +82,53 @@ async def _run_blocks(
 async def _run_at_once(
     store: Store[C, J, D], blocks: Sequence[Block[C]], executor: OpenedExecutor[J, D]
 ) -> None:
-    """Start the blocks in their order, each at one place. The first error stops those that run."""
+    """Start the blocks in their order, each at one place. The first error stops those that run; but
+    a limit of the cost only those that do not. Raises it when it was reached, and not because of
+    what was set aside for the blocks that ran."""
     free = anyio.Semaphore(executor.blocks_at_once)
+    refused, limits = list[Block[C]](), list[CostLimitReached]()
 
     async def run(block: Block[C]) -> None:
-        async with executor.open_place() as place:
-            for number, turn in enumerate(store.turns(block)):
-                if number == 0:
-                    store.emit(_make_block_started(block, store.experiment.runs, place.node))
-                await _run_block(store, turn, place, executor.groups_at_once)
-        free.release()  # not after an error, which ends the session
+        try:
+            if not await _run_at_place(store, block, executor):
+                refused.append(block)
+        except CostLimitReached as error:
+            limits.append(error)
+        free.release()  # not after another error, which ends the session
 
     async with anyio.create_task_group() as tasks:
         for block in blocks:
             await free.acquire()
+            if refused or limits:
+                break
             tasks.start_soon(run, block)
+    if limits:
+        raise limits[0]
+    for block in refused:
+        if not await _run_at_place(store, block, executor):
+            next(store.turns(block))
+
+
+async def _run_at_place(
+    store: Store[C, J, D], block: Block[C], executor: OpenedExecutor[J, D]
+) -> bool:
+    """Run a block; false where there is no money to begin with it. Raises `CostLimitReached` where
+    it ends in the middle."""
+    async with executor.open_place() as place:
+        turns = store.turns(block)
+        try:
+            turn = next(turns, None)
+        except CostLimitReached:
+            return False
+        if turn is not None:
+            store.emit(_make_block_started(block, store.experiment.runs, place.node))
+        while turn is not None:
+            try:
+                await _run_block(store, turn, place, executor.groups_at_once)
+            except BaseExceptionGroup as errors:
+                raise _unwrap(errors) from None
+            turn = next(turns, None)
+    return True
 
 
 async def _run_block(
@@ -113,6 +147,11 @@ async def _run_block(
         for group in block.groups:
             await free.acquire()
             tasks.start_soon(run, group)
+
+
+def _cut(blocks: Sequence[Block[C]], size: int) -> Iterator[Sequence[Block[C]]]:
+    for first in range(0, len(blocks), max(size, 1)):
+        yield blocks[first : first + size]
 
 
 def _unwrap(errors: BaseExceptionGroup[BaseException]) -> BaseException:

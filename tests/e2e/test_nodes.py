@@ -178,3 +178,17 @@ def test_a_mode_with_a_key_in_its_file_is_refused(bench: Bench) -> None:
     )  # fmt: skip
     assert done.code in (2, 3)
     assert "hunter2" not in done.err
+
+
+def test_what_runs_on_several_nodes_keeps_within_the_limit(bench: Bench) -> None:
+    usage = {"input": 10, "cache_read": 0, "cache_create": 0, "output": 5}
+    answer = {"text": "See app/worker.py.\n", "turns": 2, "usage": usage, "cost": 0.5}
+    (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [{"answer": answer}]}]))
+    command = (
+        *("compare", "--modes", "baseline", "--runs", "6", "--block-size", "1"),
+        *("--concurrency", "1", "--tasks", "./tasks.yaml", "--agent"),
+        *("swarm_bench.agents.scripted:Scripted", "--model", str(bench.folder / "script.yaml")),
+    )
+    done = run(bench, "out", "--on", NODES, "--max-cost", "2.2", command=command)
+    assert done.code == 4, done.err
+    assert len(bench.records("out")) == 4

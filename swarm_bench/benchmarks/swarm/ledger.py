@@ -1,12 +1,14 @@
 """Keeps a session within `--max-cost`, in US dollars: what it has cost so far, in all attempts."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from statistics import fmean
 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.session.prices import Prices, find_price
@@ -28,6 +30,8 @@ class Ledger(Budget):
         """Number of known costs, by mode."""
         self._blind = set[str]()
         """Modes in which an agent gave an answer in this call, and no cost."""
+        self._reserved = dict[frozenset[str], float]()
+        """What is set aside for the blocks that run, by the ids of their trials."""
 
     def pay(self, cost: float | None) -> None:
         """Add what is no trial."""
@@ -58,7 +62,8 @@ class Ledger(Budget):
             return 1
         mean_cost = fmean(means.values())
         costs = accumulate(sum(means.get(mode, mean_cost) for mode in task) for task in tasks)
-        affordable = [cost for cost in costs if self.has(cost)]
+        reserved = sum(self._reserved.values())
+        affordable = [cost for cost in costs if self.has(cost, reserved)]
         if not affordable:
             expected = sum(means.get(mode, mean_cost) for mode in tasks[0])
             raise self.make_exceeded_error(
@@ -68,8 +73,26 @@ class Ledger(Budget):
         modes = [mode for task in tasks for mode in task]
         if not means.keys() >= {*modes}:
             return 1
-        is_sure = self.has(sum(self.dearest[mode] for mode in modes))
+        is_sure = self.has(sum(self.dearest[mode] for mode in modes), reserved)
         return len(tasks) if is_sure else min(len(affordable), usual)
+
+    @contextmanager
+    def reserve(self, trials: Sequence[SwarmTrial]) -> Iterator[None]:
+        """Set aside for the block what these trials may cost: others may run at the same time."""
+        ids = frozenset(trial.id for trial in trials)
+        self._reserved[ids] = sum(self.dearest.get(trial.arm, 0.0) for trial in trials)
+        try:
+            yield
+        finally:
+            del self._reserved[ids]
+
+    def copy_for(self, trials: Sequence[SwarmTrial]) -> Budget:
+        """Return what a job with these trials has of it: not what others have set aside."""
+        ids = {trial.id for trial in trials}
+        others = (amount for names, amount in self._reserved.items() if not names & ids)
+        budget = self.copy()
+        budget.paid += sum(others)
+        return budget
 
     def check(self, mode: str) -> None:
         """Raise `CostLimitReached` when no trial of the mode may start."""

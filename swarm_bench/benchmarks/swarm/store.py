@@ -5,6 +5,7 @@ nothing."""
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -125,6 +126,10 @@ class SwarmStore(Store[Task, SwarmJob, Delivery]):
     ledger: Ledger | None = None
     """`None` when the session has no limit of its cost."""
 
+    @property
+    def has_limit(self) -> bool:
+        return self.ledger is not None
+
     @cached_property
     def groups(self) -> Mapping[str, str]:
         """The group of each task, by its id."""
@@ -147,11 +152,15 @@ class SwarmStore(Store[Task, SwarmJob, Delivery]):
                 tasks[trial.number if self.experiment.swarm_size is None else 0].append(trial)
             modes = [[trial.arm for trial in of_task] for of_task in tasks.values()]
             number = self.ledger.turn(modes, self.experiment.at_once)
-            turn = {trial.id for of_task in [*tasks.values()][:number] for trial in of_task}
-            yield _split_swarms(select_part(remainder, turn))
+            chosen = [trial for of_task in [*tasks.values()][:number] for trial in of_task]
+            turn = {trial.id for trial in chosen}
+            with self.ledger.reserve(chosen):
+                yield _split_swarms(select_part(remainder, turn))
             (remainder,) = drop_finished([remainder], turn) or [replace(remainder, groups=())]
         if remainder.groups:
-            yield remainder
+            trials = [trial for swarm in remainder.groups for trial in swarm.trials]
+            with self.ledger.reserve(trials) if self.ledger else nullcontext():
+                yield remainder
 
     def make_group_store(
         self, group: Swarm, node: str | None = None
@@ -194,7 +203,7 @@ class OneSwarmStore:
             swarm=swarm,
             attempts=session.attempts,
             overhead=session.overhead.find_due(swarm.arm),
-            budget=None if ledger is None else ledger.copy(),
+            budget=None if ledger is None else ledger.copy_for(swarm.trials),
         )
 
     def check(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
-from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial, plan
 from swarm_bench.benchmarks.swarm.running.swarm import SwarmBudget
 from swarm_bench.benchmarks.swarm.running.trial import Execution
 from swarm_bench.core.errors import CostLimitReached
@@ -130,6 +130,19 @@ def test_all_attempts_of_a_session_and_its_empty_prompts_count(tmp_path: Path) -
     assert make_ledger(100, {}, [folder]).total_cost == 15
     both = make_ledger(100, {}, [folder, other])
     assert rest(both) == (69, 16)
+
+
+def test_what_others_have_set_aside_is_not_there_for_a_block() -> None:
+    ledger = Ledger(10, {})
+    for mode in ("baseline", "canopy"):
+        ledger.add(record(1.0, mode))
+    here, there = (block.groups[0].trials for block in plan(experiment(runs=2))[:2])
+    before = ledger.copy_for(there)
+    with ledger.reserve(here):
+        cost = sum(ledger.dearest[trial.arm] for trial in here)
+        assert ledger.copy_for(there).paid == before.paid + cost
+        assert ledger.copy_for(here).paid == before.paid  # its own is there for it
+    assert ledger.copy_for(there).paid == before.paid
 
 
 def test_trials_at_the_same_time_count_with_what_they_may_cost() -> None:
