@@ -78,9 +78,13 @@ class Ledger(Budget):
 
     @contextmanager
     def reserve(self, trials: Sequence[SwarmTrial]) -> Iterator[None]:
-        """Set aside for the block what these trials may cost: others may run at the same time."""
+        """Set aside for the block what these trials may cost: others may run at the same time.
+        Raises `CostLimitReached` when what these have set aside leaves too little."""
         ids = frozenset(trial.id for trial in trials)
-        self._reserved[ids] = sum(self.dearest.get(trial.arm, 0.0) for trial in trials)
+        amount = sum(self.dearest.get(trial.arm, 0.0) for trial in trials)
+        if self._reserved and not self.has(amount, sum(self._reserved.values())):
+            raise self.make_exceeded_error("and what runs may cost the rest")
+        self._reserved[ids] = amount
         try:
             yield
         finally:
