@@ -2,6 +2,7 @@
 interrupted."""
 
 import signal
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import anyio
@@ -86,7 +87,8 @@ async def _run_at_once(
     a limit of the cost only those that do not. Raises it when it was reached, and not because of
     what was set aside for the blocks that ran."""
     free = anyio.Semaphore(executor.blocks_at_once)
-    refused, limits = list[Block[C]](), list[CostLimitReached]()
+    waiting, refused = deque(blocks), list[Block[C]]()
+    limits = list[CostLimitReached]()
 
     async def run(block: Block[C]) -> None:
         try:
@@ -97,14 +99,14 @@ async def _run_at_once(
         free.release()  # not after another error, which ends the session
 
     async with anyio.create_task_group() as tasks:
-        for block in blocks:
+        while waiting:
             await free.acquire()
             if refused or limits:
                 break
-            tasks.start_soon(run, block)
+            tasks.start_soon(run, waiting.popleft())
     if limits:
         raise limits[0]
-    for block in refused:
+    for block in (*refused, *waiting):  # alone
         if not await _run_at_place(store, block, executor):
             next(store.turns(block))
 
