@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-latest test-models test-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -35,6 +35,9 @@ CLUSTER = .venv-cluster/bin
 CLUSTER_READY := .venv-cluster/.ready
 test-cluster: $(CLUSTER_READY)  ## start Ray on three machines made of namespaces; needs root, and 300 MB for .venv-cluster
 	$(CLUSTER)/pytest -n 0 -m cluster tests/cluster
+
+chaos-cluster: $(CLUSTER_READY)  ## kill drivers, actors, raylets, agents and links of sessions on a cluster 60 times (CHAOS_KILLS); 40 minutes
+	CHAOS_KILLS=$${CHAOS_KILLS:-60} $(CLUSTER)/pytest -n 0 -s -m cluster tests/cluster/test_chaos.py
 
 simulate: $(READY)  ## analyse REPETITIONS=10000 experiments of each kind whose truth is known; five minutes; below 1,000 bounds fail by chance
 	REPETITIONS=$${REPETITIONS:-10000} $(BIN)/pytest -n 0 -s tests/simulation --ignore tests/simulation/test_sessions.py

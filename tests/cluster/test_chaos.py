@@ -1,7 +1,6 @@
 """Sessions in which everything is killed: each trial is recorded once, as in a quiet session, and
 none that was recorded is asked again. `make chaos-cluster` kills 60 times (CHAOS_KILLS)."""
 
-import json
 import os
 import random
 import signal
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 import yaml
@@ -25,18 +25,15 @@ SEED = int(os.environ.get("CHAOS_SEED", "1"))
 TASKS = 8
 PORT = 8123
 pytestmark = pytest.mark.timeout(300 + 120 * KILLS)
-ASKING = (
-    """
-import json, socket, sys, time, urllib.parse, urllib.request
+ASKING = """
+import json, sys, time, urllib.parse, urllib.request
 try:
-    urllib.request.urlopen("http://head:%d/" + urllib.parse.quote(sys.argv[1]), timeout=5).read()
+    urllib.request.urlopen(sys.argv[2] + urllib.parse.quote(sys.argv[1]), timeout=5).read()
 except OSError:
     pass
 time.sleep(1)
 print(json.dumps({"answer": "It is in app/worker.py"}))
 """
-    % PORT
-)
 COMPARE = (
     *("compare", "--modes", "baseline", "--runs", "1", "--block-size", "1", "--quiet"),
     *("--concurrency", "1", "--tasks", "./tasks.yaml", "--repo", "repo", "--agent", "asking.yaml"),
@@ -46,7 +43,7 @@ COMPARE = (
 def make_asking_agent(folder: Path) -> None:
     agent = {
         "name": "asking",
-        "command": [sys.executable, "-I", "-c", ASKING, "{{ prompt }}"],
+        "command": [sys.executable, "-I", "-c", ASKING, "{{ prompt }}", f"http://head:{PORT}/"],
         "turns": {"limit": "none"},
         "mcp": "none",
         "output": {"source": "stdout", "format": "json", "answer": "$.answer"},
@@ -126,7 +123,7 @@ def test_what_is_killed_loses_nothing(cluster: Cluster, tmp_path: Path) -> None:
                         killer.kill(what, session)
                         kills += 1
                         agents_killed += what == "agent"
-                        print(f"{kills}: {what} in {output}", flush=True)
+                        sys.stderr.write(f"{kills}: {what} in {output}\n")
                     session.communicate(timeout=240)
                 killer.mend()
                 words = [
@@ -174,9 +171,6 @@ def check(folder: Path, output: str, agents_killed: int) -> None:
         for record in lines(folder / output)
         if record["ended_at"]
     }
-    from urllib.parse import unquote
-
     for line in (folder / "requests").read_text().splitlines():
         asked, path = line.split(" ", 1)
         assert float(asked) <= ends[unquote(path.removeprefix("/"))], "asked again"
-    assert json.dumps(ends)
