@@ -18,6 +18,7 @@ from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.report.document import Bullets, Document, Fact, Grid, Section
+from swarm_bench.core.roles.executor import OpenPacked
 from swarm_bench.engine.benchmark import (
     Benchmark,
     CaseBenchmark,
@@ -107,16 +108,19 @@ def check_runnable(name: str, benchmark: CaseBenchmark) -> None:
         check_scorers(benchmark.scorers())
 
 
-def run_call(request: "CaseRequest") -> "RunCall[Any, Any]":
-    """Return the call that runs the benchmark of a request. Raises `UsageError`."""
+def run_call(
+    request: "CaseRequest", open_executor: OpenPacked | None = None
+) -> "RunCall[Any, Any]":
+    """Return the call that runs the benchmark of a request; `None`: in this process. Raises
+    `UsageError`."""
     benchmark = find_runnable_benchmark(request.benchmark)
     if isinstance(benchmark, RowBenchmark):
         from swarm_bench.app.running.models import ModelCall
 
-        return ModelCall(request=request, benchmark=benchmark)
+        return ModelCall(request=request, benchmark=benchmark, open_executor=open_executor)
     from swarm_bench.app.running.pairs import PairCall
 
-    return PairCall(request=request, benchmark=benchmark)
+    return PairCall(request=request, benchmark=benchmark, open_executor=open_executor)
 
 
 def _build_page(name: str, benchmark: Benchmark) -> Document:

@@ -6,7 +6,7 @@ import anyio
 
 from swarm_bench.core.errors import SwarmBenchError, described
 from swarm_bench.core.roles.executor import Deliver
-from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted
+from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shorten
 
@@ -49,7 +49,7 @@ class _Keeper:
 
     async def keep(self, delivery: CaseDelivery) -> None:
         """Deliver. Raises what the benchmark did wrong, and `StoreError`."""
-        if not isinstance(delivery, CaseStarted | CaseEnded):
+        if not isinstance(delivery, CaseDelivery):
             raise TypeError(f"{type(delivery).__name__} is no CaseStarted and no CaseEnded")
         trial = delivery.trial
         if self._planned.get(trial.id) != trial:

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import anyio
 
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, WarningRaised
 from swarm_bench.core.ports import ScoreContext, Scorer
 from swarm_bench.core.roles.executor import Deliver
@@ -22,6 +22,7 @@ from swarm_bench.core.session.cases import (
     CaseRecord,
     CaseStarted,
     CaseTrial,
+    JudgeAsked,
 )
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shorten
@@ -107,6 +108,9 @@ class Store(Generic[C, J, D]):
 async def _start_at_once(trial: CaseTrial) -> None: ...
 
 
+async def _ask_at_once(trial: str, max_cost: float) -> None: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaseStore(Store[Case, CaseJob, CaseDelivery]):
     """Makes a scored line of what the trials of pairs of an arm and a case deliver."""
@@ -118,6 +122,9 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
     """Returns the error with which a trial ends the session."""
     starting: Callable[[CaseTrial], Awaitable[None]] = _start_at_once
     """Waits until a trial may start. Raises the error with which the session ends instead."""
+    judging: Callable[[str, float], Awaitable[None]] = _ask_at_once
+    """Takes the id of a trial, and the most that a request to its judge can cost. Raises the error
+    with which the session ends instead."""
     cases_of_turn: int | None = None
     """How many the arms take turns by, where the money may end before the cases."""
 
@@ -138,13 +145,36 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         self, group: Group[Case], node: str | None = None
     ) -> GroupStore[CaseJob, CaseDelivery]:
         """Make what stores the deliveries of one group."""
-        job = CaseJob(group=group, properties=self.properties)
-        return GroupStore(job=job, keep=partial(self.keep, node=node))
+        job, trials = CaseJob(group=group, properties=self.properties), set(group.trials)
+
+        async def keep(delivery: CaseDelivery) -> None:
+            if delivery.trial not in trials:
+                raise HarnessError(
+                    f"What ran the group delivered the trial {delivery.trial.id!r}, which is none "
+                    "of it as it was planned; end what answers in its place"
+                )
+            await self.keep(delivery, node)
+
+        return GroupStore(job=job, keep=keep)
+
+    def clean(self, delivery: CaseEnded) -> CaseEnded:
+        """Return what may be sent to whoever stores it, without secrets. Raises what making a line
+        of it does."""
+        self._make_line(delivery, None)
+        fields = delivery.own
+        if fields is not None:
+            dumped = fields.model_dump(mode="json")
+            cleaned = {name: clean_value(value, self.secrets) for name, value in dumped.items()}
+            fields = type(fields).model_validate(cleaned)
+        return replace(clean_value(delivery, self.secrets), trial=delivery.trial, own=fields)
 
     async def keep(self, delivery: CaseDelivery, node: str | None = None) -> None:
         """Score the answer, and append the line. Raises `StoreError`, and the error with which the
         session ends."""
         trial = delivery.trial
+        if isinstance(delivery, JudgeAsked):
+            await self.judging(trial.id, delivery.max_cost)
+            return
         if isinstance(delivery, CaseStarted):
             await self.starting(trial)
             self.emit(

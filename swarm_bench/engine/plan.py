@@ -2,6 +2,7 @@
 experiment, so it can be shown, compared and continued."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
@@ -77,6 +78,30 @@ def select_slice(blocks: Sequence[Block[C]], part: Slice | None) -> tuple[Block[
     size = 2 if len(blocks) >= 2 * part.total else 1
     batches = [blocks[first : first + size] for first in range(0, len(blocks), size)]
     return tuple(block for batch in part.select(batches) for block in batch)
+
+
+def cut_blocks(blocks: Sequence[Block[C]], batches: int) -> tuple[Block[C], ...]:
+    """Cut the blocks into at least so many batches of cases, each with all arms in their order, as
+    far as there are cases. Ids of trials stay."""
+    pieces = -(-batches // max(len(blocks), 1))
+    cut = [tuple(_cut_block(block, pieces)) for block in blocks]
+    of_run = Counter(batch.run for parts in cut for batch in parts)
+    numbers = Counter[int]()
+    planned = []
+    for batch in (batch for parts in cut for batch in parts):
+        numbers[batch.run] += 1
+        planned.append(replace(batch, number=numbers[batch.run], of_run=of_run[batch.run]))
+    return tuple(planned)
+
+
+def _cut_block(block: Block[C], pieces: int) -> Iterator[Block[C]]:
+    trials = [trial for group in block.groups for trial in group.trials]
+    cases = [*dict.fromkeys(trial.case.id for trial in trials)]
+    pieces = max(1, min(pieces, len(cases)))
+    for number in range(pieces):
+        batch = {*cases[number::pieces]}
+        part = select_part(block, [trial.id for trial in trials if trial.case.id in batch])
+        yield replace(part, groups=tuple(set_id(group) for group in part.groups))
 
 
 def check_slice(part: Slice | None, number: int, needs: str) -> None:

@@ -4,6 +4,8 @@ interrupted."""
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskStatus
@@ -15,7 +17,7 @@ from swarm_bench.core.roles.executor import OpenedExecutor, Place
 from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.group_store import D, J, Store
-from swarm_bench.engine.plan import Block, drop_finished, iterate_groups, select_part
+from swarm_bench.engine.plan import Block, cut_blocks, drop_finished, iterate_groups, select_part
 from swarm_bench.runtime.ownership import end_at_once
 
 _HEARING_SECONDS = 0.01
@@ -53,6 +55,25 @@ async def run_session(
         return interrupted
     finally:
         records.fold()
+
+
+async def run_in_batches(
+    store: Store[C, J, D],
+    blocks: Sequence[Block[C]],
+    opening: AbstractAsyncContextManager[OpenedExecutor[J, D]],
+    per_place: int,
+) -> bool:
+    """Open the executor, and run the blocks there as `run_session` does. Where it has several
+    places they are cut into so many batches for each."""
+    async with opening as executor:
+        executor = replace(executor, groups_at_once=store.experiment.concurrency)
+        if executor.blocks_at_once > 1:
+            blocks = cut_blocks(blocks, per_place * executor.blocks_at_once)
+        try:
+            return await run_session(store, blocks, executor)
+        except SwarmBenchError as error:  # what holds the executor open would wrap it
+            failure = error
+    raise failure
 
 
 async def _run_blocks(

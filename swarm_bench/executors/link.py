@@ -13,9 +13,10 @@ import anyio
 from anyio.abc import TaskGroup
 from pydantic import TypeAdapter
 
-from swarm_bench.core.errors import HarnessError, NodeLost
+from swarm_bench.core.errors import CostLimitReached, HarnessError, NodeLost
 from swarm_bench.core.events import Emit, Event, TrialEnded
 from swarm_bench.core.roles.executor import Deliver, Portable
+from swarm_bench.core.session.cases import CaseStarted
 from swarm_bench.executors.worker import ALIVE_SECONDS
 from swarm_bench.runtime.files import make_folder, write_piece
 
@@ -207,15 +208,17 @@ class Link:
         job.ended.set()
 
     async def _deliver(self, job: _Job, number: int, delivery: Any) -> None:
-        """Store a delivery, which cannot be stopped: what has ended is stored."""
-        word = "refused"
+        """Store a delivery, which cannot be stopped: what has ended is stored. What starts may wait
+        for money, and is given up."""
+        answer: dict[str, Any] = {"stored": number}
         try:
-            with anyio.CancelScope(shield=True):
+            with anyio.CancelScope(shield=not isinstance(delivery, CaseStarted)):
                 await job.deliver(delivery)
-            word = "stored"
         except Exception as error:  # noqa: BLE001  # whoever runs the session is told
             job.error = job.error or error
-        self._send({word: number})
+            reason = str(error) if isinstance(error, CostLimitReached) else None
+            answer = {"refused": number, "cost_limit": reason}
+        self._send(answer)
 
     def _keep_piece(self, message: dict[str, Any]) -> None:
         name, offset = PurePosixPath(message["file"]), int(message["offset"])

@@ -11,7 +11,8 @@ Then come groups, which it runs at the same time, and what is said of them:
     {"job": "1", "content": {...}}
     {"cancel": "1"}
     {"stored": 7}      a delivery is on disk
-    {"refused": 7}     a delivery is not, and its group ends
+    {"refused": 7, "cost_limit": null}     a delivery is not, and its group ends; where the money
+                                           is spent, a sentence says so, and what runs may end
     {"alive": true}    whoever reads is there
 
 It prints that it is open, and then what becomes known; the files of a trial before its delivery,
@@ -44,7 +45,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import to_jsonable_python
 
 from swarm_bench.core import entry_points
-from swarm_bench.core.errors import StoreError, SwarmBenchError, described
+from swarm_bench.core.errors import CostLimitReached, StoreError, SwarmBenchError, described
 from swarm_bench.core.events import Event, TrialActive
 from swarm_bench.core.roles.executor import Executor, Portable
 from swarm_bench.runtime.files import State, read_state
@@ -112,6 +113,8 @@ class Worker:
         self._jobs = dict[str, anyio.CancelScope]()
         self._answers = dict[int, anyio.Event]()
         self._stored = set[int]()
+        self._unpaid = dict[int, str]()
+        """Sentences on the money that is missing, by the deliveries."""
         self._number = 0
         self._sending = anyio.Lock()
         self._left = False
@@ -128,6 +131,8 @@ class Worker:
                 if (number := message.get(word)) in self._answers:
                     if word == "stored":
                         self._stored.add(number)
+                    elif reason := message.get("cost_limit"):
+                        self._unpaid[number] = reason
                     self._answers[number].set()
 
     def leave(self) -> None:
@@ -157,7 +162,7 @@ class Worker:
 
     async def _deliver(self, name: str, delivery: Any) -> None:
         """Print the files that are new or have grown, and the delivery, and wait until it is
-        stored. Raises `StoreError`."""
+        stored. Raises `StoreError`, and `CostLimitReached` where it starts what cannot be paid."""
         self._number = number = self._number + 1
         content = self._benchmark.deliveries.dump_python(delivery, mode="json")
         await self._send_files()
@@ -166,6 +171,8 @@ class Worker:
             self.printer.print({"job": name, "number": number, "delivery": content})
             await self._answers[number].wait()
         del self._answers[number]
+        if (reason := self._unpaid.pop(number, None)) is not None:
+            raise CostLimitReached(reason)
         if number not in self._stored:
             raise StoreError("What a trial came to was not stored")
         self._stored.remove(number)

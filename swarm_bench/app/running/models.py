@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from swarm_bench.analysis.planning.case_plan import describe_requests
 from swarm_bench.analysis.wording import quantify
@@ -18,6 +18,7 @@ from swarm_bench.app.models.files import write_prompts
 from swarm_bench.app.models.setup import add_next_arms, add_setup, complete_experiment
 from swarm_bench.app.running.pairs import PairReady, RunCall, take_over
 from swarm_bench.app.setup.case_experiment import (
+    CaseRequest,
     build_case_experiment,
     check_sliceable,
     resolve_case_properties,
@@ -71,32 +72,13 @@ class ModelCall(RunCall[ModelExperiment, ModelRecord]):
         request, limit = self.request, self.request.settings.max_cost
         old = continued.read_experiment() if continued else None
         properties = resolve_case_properties(self.benchmark, self.benchmark.kind, request, old)
-        configured, rows = add_setup(self.benchmark, properties, request, old)
-        check_sliceable(request, grows=configured.grows)
-        case_experiment = build_case_experiment(
-            configured, properties, request, old, RUNS_OF_MODELS
-        )
-        with wrap_benchmark_errors(configured.name, "cannot be planned"):
-            benchmark, experiment = complete_experiment(
-                configured,
-                case_experiment,
-                properties,
-                rows,
-                previous=old,
-                will_run=emit is not None,
-            )
+        ready = build_ready(self.benchmark, request, properties, old, will_run=emit is not None)
+        ready.open_executor = self.open_executor
         if emit is not None:
-            require_descriptors(experiment.requests_at_once)
+            require_descriptors(ready.experiment.requests_at_once)
             if limit:
-                check_prices(benchmark, properties.plain)
+                check_prices(ready.benchmark, properties.plain)
             take_over(emit)
-        ready = ModelReady(
-            request=request,
-            benchmark=benchmark,
-            experiment=experiment,
-            properties=properties,
-            old=old,
-        )
         return ready.greeting(continued, emit)
 
 
@@ -106,6 +88,7 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
 
     benchmark: RowBenchmark
     properties: CaseProperties[ModelBenchmark]
+    portable: ClassVar[str] = "swarm_bench.app.running.portable.cases:PortableModels"
 
     @property
     def limit(self) -> float | None:
@@ -157,7 +140,8 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
         # Cases that are asked at once cost no time.
         turn = self.experiment.requests_at_once if limit else None
         store = super().store(folder, emit)
-        return replace(store, ending=ending, starting=ending.admit, cases_of_turn=turn)
+        store = replace(store, ending=ending, starting=ending.admit, cases_of_turn=turn)
+        return replace(store, judging=budget.admit_judge) if budget else store
 
     async def grow(self, folder: Folder) -> None:
         """Add the arms that come next, and their models. What the judge took is stored, however
@@ -181,6 +165,31 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
 
     def report(self, folder: Folder) -> RenderedDocument:
         return ModelSession(folder.path, self.benchmark).report()
+
+
+def build_ready(
+    benchmark: RowBenchmark,
+    request: CaseRequest,
+    properties: CaseProperties[ModelBenchmark],
+    old: ModelExperiment | None,
+    *,
+    will_run: bool,
+) -> ModelReady:
+    """Prepare models that can be asked, of a new session or that of `old`. Raises `UsageError`."""
+    configured, rows = add_setup(benchmark, properties, request, old)
+    check_sliceable(request, grows=configured.grows)
+    case_experiment = build_case_experiment(configured, properties, request, old, RUNS_OF_MODELS)
+    with wrap_benchmark_errors(configured.name, "cannot be planned"):
+        complete, experiment = complete_experiment(
+            configured, case_experiment, properties, rows, previous=old, will_run=will_run
+        )
+    return ModelReady(
+        request=request,
+        benchmark=complete,
+        experiment=experiment,
+        properties=properties,
+        old=old,
+    )
 
 
 TEXT = "1 + 1 = "

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 from pydantic import TypeAdapter
 
@@ -34,22 +34,34 @@ from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_d
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
 from swarm_bench.config.layers import OptionSources, read_sources
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
-from swarm_bench.core.roles.executor import run_here
+from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, run_here
 from swarm_bench.core.session.base import Source
-from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, CaseTrial, E, R
+from swarm_bench.core.session.cases import (
+    Case,
+    CaseDelivery,
+    CaseExperiment,
+    CaseJob,
+    CaseRecord,
+    CaseTrial,
+    E,
+    R,
+)
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, wrap_benchmark_errors
 from swarm_bench.engine.case_running import run_cases
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import Block, iterate_groups, plan_cases, select_planned
-from swarm_bench.engine.session import run_session
+from swarm_bench.engine.session import run_in_batches
 from swarm_bench.runtime.ownership import OWNER, this_owner
 
 MOST_ROUNDS = 100
 """How often in one call a benchmark is asked for arms to add: one that never ends costs money."""
+_BATCHES = 4
+"""Batches of cases for each place where they run: no place waits long for the last one."""
 _KEEPS_GROWING = "The benchmark {0!r} keeps adding arms; continue the session for more of them"
 
 
@@ -59,6 +71,8 @@ class RunCall(Call[CaseFolder[E, R], SessionResult]):
 
     request: CaseRequest
     benchmark: CaseBenchmark
+    open_executor: OpenPacked | None = None
+    """`None`: its groups run in this process."""
 
     @property
     def stem(self) -> str:
@@ -98,6 +112,7 @@ class PairCall(RunCall[CaseExperiment, CaseRecord]):
             experiment=experiment,
             properties=properties,
             old=old,
+            open_executor=self.open_executor,
         )
         return nullcontext(ready)
 
@@ -112,6 +127,10 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
     properties: CaseProperties[Any]
     old: E | None
     """Experiment of the session that is continued; `None` for a new session."""
+    portable: ClassVar[str] = "swarm_bench.app.running.portable.cases:PortablePairs"
+    """What runs its groups elsewhere; nothing of it is imported otherwise."""
+    open_executor: OpenPacked | None = None
+    """`None`: its groups run in this process."""
 
     def plan(self, continued: CaseFolder[E, R] | None) -> Plan:
         return describe_trials(self.experiment, self.trials(), self.finished(continued))
@@ -143,9 +162,8 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         for _ in range(MOST_ROUNDS):
             store = self.store(folder, emit)
             folder.write_experiment(self.experiment)
-            execute = partial(run_cases, self.benchmark.run)
-            executor = run_here(execute, self.experiment.concurrency)
-            if await run_session(store, self.blocks(), executor):
+            opening = self.choose_executor(folder, emit)
+            if await run_in_batches(store, self.blocks(), opening, _BATCHES):
                 return True
             arms = self.experiment.arms
             with wrap_benchmark_errors(self.benchmark.name, "gives no next arms"):
@@ -155,11 +173,21 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         emit(WarningRaised(message=_KEEPS_GROWING.format(self.benchmark.name)))
         return False
 
+    def choose_executor(
+        self, folder: CaseFolder[E, R], emit: Emit
+    ) -> AbstractAsyncContextManager[OpenedExecutor[CaseJob, CaseDelivery]]:
+        """Open what runs the groups of a round. Raises `UsageError` for what cannot be run
+        elsewhere."""
+        if self.open_executor is None:
+            return nullcontext(run_here(partial(run_cases, self.benchmark.run)))
+        portable = entry_points.load("benchmarks", self.portable)()
+        return self.open_executor(portable.pack(self, folder.path, emit))
+
     def store(self, folder: CaseFolder[E, R], emit: Emit) -> CaseStore:
-        """Make what stores the trials of a round."""
+        """Make what stores the trials of a round. Keys are in no job that leaves this process."""
         return CaseStore(
             experiment=self.experiment,
-            properties=self.properties.plain,
+            properties={} if self.open_executor else self.properties.plain,
             folder=folder,
             to_continue=self.to_continue(folder),
             scorers=self.benchmark.scorers(),

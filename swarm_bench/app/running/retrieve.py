@@ -1,7 +1,7 @@
 """A call of `retrieve`, from what was typed to its summary."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,17 +21,18 @@ from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.command_line import defaults_of, names_of
 from swarm_bench.config.compare_options import REPOSITORY, SCOPES
 from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
+from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
-from swarm_bench.core.roles.executor import run_here
-from swarm_bench.core.session.cases import Case
+from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, run_here
+from swarm_bench.core.session.cases import Case, CaseDelivery, CaseJob
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.case_running import run_cases
 from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import Block, iterate_groups, plan_cases
-from swarm_bench.engine.session import run_session
+from swarm_bench.engine.session import run_in_batches
 from swarm_bench.retrieval.modes.secrets import drop_keys
 from swarm_bench.runtime.files import write_whole
 
@@ -65,11 +66,19 @@ def _reset_foreign_options(resolved: Resolved) -> Resolved:
     return replace(resolved, settings=settings, sources=sources)
 
 
+PORTABLE = "swarm_bench.app.running.portable.questions:PortableQuestions"
+"""What runs its groups elsewhere; nothing of it is imported otherwise."""
+_BATCHES = 1
+"""Batches of questions for each place: each is indexed anew."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RetrieveCall(Call[SearchFolder, SessionResult]):
     """A call of `retrieve`."""
 
     resolved: Resolved
+    open_executor: OpenPacked | None = None
+    """`None`: its groups run in this process."""
 
     @property
     def stem(self) -> str:
@@ -95,7 +104,7 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
     ) -> AsyncIterator["RetrieveReady"]:
         finished = frozenset(continued.records.find_finished() if continued else ())
         async with open_kit(self.resolved, finished, emit) as kit:
-            yield RetrieveReady(resolved=self.resolved, kit=kit)
+            yield RetrieveReady(resolved=self.resolved, kit=kit, open_executor=self.open_executor)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +113,8 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
 
     resolved: Resolved
     kit: QuestionContext
+    open_executor: OpenPacked | None = None
+    """`None`: its groups run in this process."""
 
     def plan(self, continued: SearchFolder | None) -> Plan:
         finished = continued.records.find_finished() if continued else set()
@@ -131,8 +142,19 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
             emit=emit,
             secrets=self.kit.secrets,
         )
-        executor = run_here(partial(run_cases, partial(run_questions, self.kit)))
-        return await run_session(store, self.blocks(), executor)
+        return await run_in_batches(
+            store, self.blocks(), await self._choose_executor(folder), _BATCHES
+        )
+
+    async def _choose_executor(
+        self, folder: SearchFolder
+    ) -> AbstractAsyncContextManager[OpenedExecutor[CaseJob, CaseDelivery]]:
+        """Open what runs the groups. Raises `UsageError` for what cannot be run elsewhere."""
+        if self.open_executor is None:
+            return nullcontext(run_here(partial(run_cases, partial(run_questions, self.kit))))
+        portable = entry_points.load("benchmarks", PORTABLE)()
+        settings = self.resolved.settings
+        return self.open_executor(await portable.pack(self.kit, settings, folder.path))
 
     def report(self, folder: SearchFolder) -> RenderedDocument:
         return RetrieveSession(folder.path).report()

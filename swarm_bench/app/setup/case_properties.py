@@ -84,6 +84,12 @@ def resolve_properties(
     return CaseProperties(model=model, plain=plain, safe=safe, sources=sources, secrets=private)
 
 
+def read_variables(benchmark: str, kind: type[BaseModel]) -> dict[str, Any]:
+    """Read the properties that the environment and `.env` set."""
+    layers = _read_layers(benchmark, kind, None)
+    return {**layers[".env"], **layers["environment"]}
+
+
 def _read_layers(benchmark: str, kind: type[BaseModel], config: Path | None) -> Layers:
     """Return what the environment and files set by the names of the properties: variables have no
     small letters, and tables hyphens."""

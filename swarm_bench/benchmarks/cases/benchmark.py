@@ -12,7 +12,12 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from swarm_bench.benchmarks.cases.budget import ModelBudget, SessionGuard
-from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
+from swarm_bench.benchmarks.cases.judging import (
+    CountedJudge,
+    JudgeBudget,
+    JudgeLost,
+    JudgeSource,
+)
 from swarm_bench.benchmarks.cases.passing import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import GroupRequest, ask_group, choose_way
@@ -171,7 +176,7 @@ class RowBenchmark:
         """Return what says when the session ends."""
         return SessionGuard(fail_fast=self._setup.fail_fast, budget=budget)
 
-    def set_budget(self, budget: ModelBudget | None) -> "RowBenchmark":
+    def set_budget(self, budget: JudgeBudget | None) -> "RowBenchmark":
         """Return the benchmark whose judge is paid of a budget, if there is one."""
         setup = self._setup
         judge = setup.judge and replace(setup.judge, budget=budget)

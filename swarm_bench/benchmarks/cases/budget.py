@@ -73,7 +73,7 @@ class ModelBudget(Budget):
         is_first = arm not in self.dearest and bool(self._running)
         return arm in self.unlimited and (is_first or self.total_cost >= self.limit)
 
-    def admit_judge(self, trial: str, max_cost: float) -> None:
+    async def admit_judge(self, trial: str, max_cost: float) -> None:
         """Add a request to the judge to what a trial may cost; without one it belongs to none.
         Raises `CostLimitReached`: what runs already may need the rest."""
         if self.total_cost + sum(self._running.values()) + max_cost > self.limit:

@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from swarm_bench.benchmarks.cases.budget import ModelBudget, compute_max_cost, limit_claims
+from swarm_bench.benchmarks.cases.budget import compute_max_cost, limit_claims
 from swarm_bench.core.errors import (
     CostLimitReached,
     ModelFailed,
@@ -27,6 +28,14 @@ MOST_TOKENS = 1_024
 """Most tokens of a judge's answer, if the benchmark sets no limit."""
 
 
+class JudgeBudget(Protocol):
+    """What a judge is paid of."""
+
+    async def admit_judge(self, trial: str, max_cost: float) -> None:
+        """Add a request to what a trial may cost. Raises `CostLimitReached`."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeSource:
     """The judge of a session."""
@@ -39,7 +48,7 @@ class JudgeSource:
     """Name of the judge, as the caller writes it."""
     price: Price | None = None
     """Price of the judge; `None` where it is free, or unknown."""
-    budget: ModelBudget | None = field(default=None, repr=False)
+    budget: JudgeBudget | None = field(default=None, repr=False)
 
     @asynccontextmanager
     async def start(self) -> AsyncIterator["OpenJudge"]:
@@ -90,7 +99,7 @@ class CountedJudge:
         max_cost = compute_max_cost(ask, self._source.price) if self._source.price else None
         try:
             if self._source.budget is not None and max_cost is not None:
-                self._source.budget.admit_judge(self._trial, max_cost)
+                await self._source.budget.admit_judge(self._trial, max_cost)
             completion, _ = limit_claims(self._source.source, ask, await self._model.complete(ask))
         except ModelFailed as error:
             self._add_counts(requests=error.requests, cost=max_cost, failed=1)

@@ -3,7 +3,7 @@ search after the other. A server that ended is started again."""
 
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ from swarm_bench.retrieval.opened_mode import OpenedMode
 from swarm_bench.retrieval.preparing import prepare
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspaces.snapshots import open_snapshot
+from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, open_snapshot
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 from swarm_bench.text import tool_roles
 from swarm_bench.text.answer_kinds import kind_of
@@ -66,6 +66,8 @@ class QuestionContext:
     snapshot: Snapshot
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    commits: Mapping[str, PackedSnapshot] = field(default_factory=dict, repr=False)
+    """Copies of the repository at the commits of tasks, where the repository itself is not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +125,7 @@ async def _open_ready(
     folder = work / "clone" / (Path(context.experiment.repository.path).name or "repository")
     step(WORKSPACE)
     async with (
-        open_snapshot(context.snapshot, commit, work) as snapshot,
+        open_snapshot(context.snapshot, commit, work, context.commits) as snapshot,
         clone(snapshot, folder, keep=None) as workspace,
         OpenedMode(context.tools, mode, workspace, tag=f"{TAG_BEGIN}-{uuid4().hex}") as open_mode,
     ):

@@ -121,6 +121,10 @@ class Needs:
     disk_mb: int = 0
 
 
+OpenPacked = Callable[[PackedSession], AbstractAsyncContextManager[OpenedExecutor[Any, Any]]]
+"""Opens what runs the groups of a session elsewhere, as `ExecutorKind.open` does."""
+
+
 class ExecutorKind(Protocol):
     """What `--on` names; packages register theirs as `swarm_bench.executors`. It is made without
     arguments, or with what stands behind a colon."""

@@ -206,7 +206,17 @@ class CaseStarted:
     trial: CaseTrial
 
 
-CaseDelivery = CaseStarted | CaseEnded
+@dataclass(frozen=True, kw_only=True)
+class JudgeAsked:
+    """A request to the judge of a trial that is about to be sent, from where nobody keeps the
+    budget."""
+
+    trial: CaseTrial
+    max_cost: float
+    """Highest possible cost, in US dollars."""
+
+
+CaseDelivery = CaseStarted | CaseEnded | JudgeAsked
 Deliver = Callable[[CaseDelivery], Awaitable[None]]
 """Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""
 

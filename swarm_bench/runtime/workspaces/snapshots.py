@@ -1,7 +1,7 @@
 """The copy of the repository that a workspace is cloned from."""
 
 import tarfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -37,6 +37,19 @@ def pack_snapshot(snapshot: Snapshot) -> PackedSnapshot:
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.add(snapshot.path, arcname=".")
     return PackedSnapshot(snapshot=replace(snapshot, path=Path()), archive=buffer.getvalue())
+
+
+async def pack_commits(
+    session_copy: Snapshot, commits: Iterable[str | None], work: Path
+) -> dict[str, PackedSnapshot]:
+    """Copy the repository at each of the commits, but for that of the session's copy. Raises
+    `HarnessError`."""
+    packed = {}
+    for commit in dict.fromkeys(commits):
+        if commit is not None and commit != session_copy.repository.clean_commit:
+            async with open_snapshot(session_copy, commit, work) as snapshot:
+                packed[commit] = pack_snapshot(snapshot)
+    return packed
 
 
 @asynccontextmanager

@@ -1,0 +1,223 @@
+"""Runs the questions of `retrieve` in another interpreter, with a copy of the repository, and with
+the variables of its own machine."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from swarm_bench.app.running.portable.groups import (
+    NamedFiles,
+    PortableGroups,
+    check_text,
+    make_executor,
+    move_to,
+    read_files,
+)
+from swarm_bench.app.running.retrieve import PORTABLE
+from swarm_bench.app.setup.agents import read_agent_environment
+from swarm_bench.app.setup.choosing import find_programs
+from swarm_bench.app.setup.retrieve import open_folder
+from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
+from swarm_bench.config.addresses import remove_logins
+from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.config.layers import PREFIX, Settings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.events import Emit
+from swarm_bench.core.outcome import BYTES_AS_BASE64
+from swarm_bench.core.roles.executor import Deliver, Executor, Needs, PackedSession
+from swarm_bench.core.session.cases import CaseDelivery, CaseJob
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.engine.group_store import CaseStore
+from swarm_bench.models.servers.server import is_loopback
+from swarm_bench.retrieval.modes.mode import drop_secrets, find_templates
+from swarm_bench.retrieval.modes.variables import MODE_FOLDER, find_texts, find_variables_in
+from swarm_bench.retrieval.tools import Tools
+from swarm_bench.runtime.environment import COMMON
+from swarm_bench.runtime.ownership import temporary
+from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_commits, pack_snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Context:
+    __pydantic_config__ = BYTES_AS_BASE64
+
+    experiment: str
+    """Experiment as it is stored; modes of the working folder have relative paths."""
+    agent_env: tuple[str, ...]
+    """Names of variables that servers get."""
+    variables: tuple[str, ...]
+    """Names of variables that each machine has to set."""
+    canopy_mcp: str | None
+    canopy_service: str | None
+    files: NamedFiles
+    snapshot: PackedSnapshot
+    commits: Mapping[str, PackedSnapshot]
+
+
+_CONTEXT = TypeAdapter(_Context)
+
+
+class PortableQuestions(PortableGroups):
+    """Sessions of `retrieve`."""
+
+    async def pack(self, kit: QuestionContext, settings: Settings, folder: Path) -> PackedSession:
+        """Return the session as plain data, without keys. Raises `UsageError` for what cannot be
+        run elsewhere."""
+        _check_service(kit.tools.service_url)
+        names = tuple(_list_agent_variables(settings))
+        for mode in kit.experiment.modes:
+            _check_mode(mode)
+        modes = tuple(map(_make_relative, kit.experiment.modes))
+        experiment = kit.experiment.model_copy(update={"modes": modes})
+        commits = [task.commit for task in experiment.tasks]
+        needs = _build_needs(modes, names, kit.tools)
+        context = _Context(
+            experiment=check_text(experiment.model_dump_json(), kit.secrets),
+            agent_env=names,
+            variables=tuple(name for (name,) in needs.keys),
+            canopy_mcp=settings.canopy_mcp,
+            canopy_service=settings.canopy_service,
+            files=read_files(_list_texts(modes), kit.secrets),
+            snapshot=pack_snapshot(kit.snapshot),
+            commits=await pack_commits(kit.snapshot, commits, kit.tools.work),
+        )
+        return PackedSession(
+            benchmark=PORTABLE,
+            portable=self,
+            context=_CONTEXT.dump_json(context),
+            out=folder,
+            emit=kit.emit,
+            agents_at_once=1,
+            needs=needs,
+        )
+
+    async def start(
+        self, context: bytes, folder: Path, emit: Emit
+    ) -> Executor[CaseJob, CaseDelivery]:
+        """Prepare what puts questions below the folder. Raises `UsageError` for files and variables
+        that are not on this machine."""
+        values = _CONTEXT.validate_json(context)
+        move_to(folder / "files", values.files)
+        stored = RetrieveExperiment.from_json(values.experiment)
+        modes = tuple(_make_absolute(mode) for mode in stored.modes)
+        experiment = stored.model_copy(update={"modes": modes})
+        tools = _build_tools(values, experiment, folder)
+        if missing := [name for name in values.variables if name not in tools.variables]:
+            raise UsageError(
+                f"The variable {missing[0]}, which a mode names, is not set on this machine, and "
+                "keys are not sent; set it"
+            )
+        kit = QuestionContext(
+            experiment=experiment,
+            tools=tools,
+            snapshot=values.snapshot.unpack(folder / "snapshot.git"),
+            emit=emit,
+            secrets=tools.collect_secrets(*modes),
+            commits=values.commits,
+        )
+        store = CaseStore(
+            experiment=experiment,
+            properties={},
+            folder=open_folder(folder / "session"),
+            to_continue="",
+            emit=emit,
+            secrets=kit.secrets,
+        )
+        return make_executor(partial(_run_apart, kit), {}, store)
+
+
+async def _run_apart(kit: QuestionContext, job: CaseJob, deliver: Deliver[CaseDelivery]) -> None:
+    """Put the questions of a group, in a folder that no other group of this process works in."""
+    with temporary(kit.tools.work) as work:
+        await run_questions(replace(kit, tools=replace(kit.tools, work=work)), job, deliver)
+
+
+def _build_tools(values: _Context, experiment: RetrieveExperiment, folder: Path) -> Tools:
+    settings = Settings(
+        agent_env=list(values.agent_env),
+        canopy_mcp=values.canopy_mcp,
+        canopy_service=values.canopy_service,
+    )
+    return Tools(
+        work=folder,
+        programs=find_programs(settings),
+        user_environment=dict(os.environ),
+        agent_env=read_agent_environment(settings),
+        dotenv=read_dotenv().exclude(PREFIX),
+        service_url=experiment.service_url,
+        index_timeout=experiment.index_timeout,
+    )
+
+
+def _check_service(address: str | None) -> None:
+    if address is None:
+        return
+    if remove_logins(address) != address:
+        raise UsageError(
+            f"--service-url {remove_logins(address)}: it has a login, and keys are not sent to "
+            "other machines; omit it, and each starts a service of its own"
+        )
+    if is_loopback(address):
+        raise UsageError(
+            f"--service-url {address}: it is of this machine alone; omit it, and each machine "
+            "starts a service of its own"
+        )
+
+
+def _check_mode(mode: Mode) -> None:
+    if drop_secrets(mode) != mode:
+        raise UsageError(
+            f"The mode {mode.name} has a value in {mode.source} that may be a key, and keys are "
+            "not sent to other machines; name a variable in its place, as ${NAME}, and set it on "
+            "each of them"
+        )
+
+
+def _list_agent_variables(settings: Settings) -> Iterator[str]:
+    """Yield the names of the variables that servers get. Raises `UsageError` for a value that no
+    variable has."""
+    for variable in settings.agent_env:
+        name, is_set, value = variable.partition("=")
+        if is_set and os.environ.get(name) != value:
+            raise UsageError(
+                f"--agent-env {name}: its value may be a key, and keys are not sent to other "
+                f"machines; set the variable on each of them, and give --agent-env {name}"
+            )
+        yield name
+
+
+def _make_relative(mode: Mode) -> Mode:
+    """Name the file of a mode as it is below the working folder, if it is there."""
+    source = Path(mode.source)
+    if source.is_absolute() and source.is_relative_to(Path.cwd()):
+        source = source.relative_to(Path.cwd())
+    return mode.model_copy(update={"source": str(source)})
+
+
+def _make_absolute(mode: Mode) -> Mode:
+    return mode.model_copy(update={"source": str(Path(mode.source).absolute())})
+
+
+def _list_texts(modes: tuple[Mode, ...]) -> Iterator[str]:
+    """Yield what may name files: texts of the modes, with their folders filled in."""
+    for mode in modes:
+        for text in find_texts([mode.servers, *find_templates(mode)]):
+            for name in (MODE_FOLDER, f" {MODE_FOLDER} "):
+                text = text.replace(f"{{{{{name}}}}}", str(Path(mode.source).parent))
+            yield text
+
+
+def _build_needs(modes: tuple[Mode, ...], agent_env: tuple[str, ...], tools: Tools) -> Needs:
+    texts = [[mode.servers, *find_templates(mode)] for mode in modes]
+    names = find_variables_in(texts) & tools.variables.keys() - set(COMMON)
+    commands = {server.get("command") for mode in modes for server in mode.servers.values()}
+    programs = {name for name in commands if isinstance(name, str) and not {*name} & {*"/{$"}}
+    return Needs(
+        programs=tuple(sorted(programs)),
+        keys=tuple((name,) for name in sorted({*names, *agent_env})),
+    )
