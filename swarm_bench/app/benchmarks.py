@@ -18,7 +18,7 @@ from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.report.document import Bullets, Document, Fact, Grid, Section
-from swarm_bench.core.roles.executor import OpenPacked
+from swarm_bench.core.roles.executor import OpenPacked, find_executor
 from swarm_bench.engine.benchmark import (
     Benchmark,
     CaseBenchmark,
@@ -111,8 +111,9 @@ def check_runnable(name: str, benchmark: CaseBenchmark) -> None:
 def run_call(
     request: "CaseRequest", open_executor: OpenPacked | None = None
 ) -> "RunCall[Any, Any]":
-    """Return the call that runs the benchmark of a request; `None`: in this process. Raises
-    `UsageError`."""
+    """Return the call that runs the benchmark of a request; `None`: by the executor that the
+    request names. Raises `UsageError`."""
+    open_executor = open_executor or find_executor(request.settings.on)
     benchmark = find_runnable_benchmark(request.benchmark)
     if isinstance(benchmark, RowBenchmark):
         from swarm_bench.app.running.models import ModelCall

@@ -14,7 +14,7 @@ from swarm_bench.core.errors import CostLimitReached, SwarmBenchError
 from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, WarningRaised
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.roles.executor import OpenedExecutor, Place
-from swarm_bench.core.session.base import C, Group
+from swarm_bench.core.session.base import C, Group, Machine
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.group_store import D, J, Store
 from swarm_bench.engine.plan import Block, cut_blocks, drop_finished, iterate_groups, select_part
@@ -62,10 +62,12 @@ async def run_in_batches(
     blocks: Sequence[Block[C]],
     opening: AbstractAsyncContextManager[OpenedExecutor[J, D]],
     per_place: int,
+    note: Callable[[Mapping[str, Machine]], None],
 ) -> bool:
     """Open the executor, and run the blocks there as `run_session` does. Where it has several
-    places they are cut into so many batches for each."""
+    places they are cut into so many batches for each. `note` is told of its nodes."""
     async with opening as executor:
+        note(executor.nodes)
         executor = replace(executor, groups_at_once=store.experiment.concurrency)
         if executor.blocks_at_once > 1:
             blocks = cut_blocks(blocks, per_place * executor.blocks_at_once)

@@ -1,7 +1,7 @@
 """Hands the blocks of a session to workers: a block runs on one of them, whole."""
 
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ import anyio
 
 from swarm_bench.core.errors import NodeLost
 from swarm_bench.core.events import Emit, WarningRaised
-from swarm_bench.core.roles.executor import Deliver, NodeInfo, OpenedExecutor, Place, Portable
+from swarm_bench.core.roles.executor import Deliver, OpenedExecutor, Place, Portable
 from swarm_bench.executors.link import Link
 
 
@@ -24,10 +24,10 @@ class Pool:
         self._changed = anyio.Condition()
         self._emit = emit
 
-    def opened(self, nodes: Sequence[NodeInfo] = ()) -> OpenedExecutor[Any, Any]:
+    def opened(self, nodes: Mapping[str, dict[str, Any]]) -> OpenedExecutor[Any, Any]:
         """Return what runs the blocks."""
         return OpenedExecutor(
-            open_place=self._open_place, blocks_at_once=len(self._links), nodes=tuple(nodes)
+            open_place=self._open_place, blocks_at_once=len(self._links), nodes=nodes
         )
 
     @asynccontextmanager

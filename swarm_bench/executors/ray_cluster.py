@@ -15,7 +15,7 @@ import anyio
 
 from swarm_bench.core.errors import HarnessError, NodeLost, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.roles.executor import NodeInfo, OpenedExecutor, PackedSession
+from swarm_bench.core.roles.executor import OpenedExecutor, PackedSession
 from swarm_bench.executors.link import Link, Streams
 from swarm_bench.executors.node_facts import Facts, find_fault
 from swarm_bench.executors.pool import Pool
@@ -60,11 +60,8 @@ class RayCluster:
             async with AsyncExitStack() as stack:
                 links = await _open_links(nodes, actors, session, stack)
                 pool = Pool(session.portable, links, session.emit)
-                infos = [
-                    NodeInfo(name=node.name, machine=fact["machine"])
-                    for node, fact in zip(nodes, facts, strict=True)
-                ]
-                yield pool.opened(infos)
+                machines = [fact["machine"] for fact in facts]
+                yield pool.opened(dict(zip((node.name for node in nodes), machines, strict=True)))
 
 
 @asynccontextmanager

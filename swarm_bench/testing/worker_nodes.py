@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 
 from swarm_bench.core.errors import NodeLost
-from swarm_bench.core.roles.executor import NodeInfo, OpenedExecutor, PackedSession
+from swarm_bench.core.roles.executor import OpenedExecutor, PackedSession
 from swarm_bench.executors.link import Link, Streams
 from swarm_bench.executors.pool import Pool
 from swarm_bench.runtime import machine
@@ -55,7 +55,7 @@ class WorkerNodes:
                 links.append(link)
             for link in links:
                 await link.wait_until_open()
-            nodes = [NodeInfo(name=link.name, machine=machine.describe()) for link in links]
+            nodes = {link.name: machine.describe() for link in links}
             yield Pool(session.portable, links, session.emit).opened(nodes)
 
 

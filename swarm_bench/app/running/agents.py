@@ -42,7 +42,6 @@ from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
 from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
 from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
-from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Launch
@@ -51,9 +50,9 @@ from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.roles.executor import (
-    ExecutorKind,
     OpenedExecutor,
     PackedSession,
+    find_executor,
     run_here,
 )
 from swarm_bench.core.session.designs import LOCAL, Design
@@ -90,7 +89,8 @@ async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecution]:
 @asynccontextmanager
 async def _open_elsewhere(kit: Kit, on: str) -> AsyncIterator[SwarmExecution]:
     """Open what runs swarms on other machines."""
-    kind: ExecutorKind = entry_points.make("executors", on)
+    open_executor = find_executor(on)
+    assert open_executor is not None
     experiment = kit.experiment
     packed = PackedSession(
         benchmark=SWARM.name,
@@ -101,7 +101,7 @@ async def _open_elsewhere(kit: Kit, on: str) -> AsyncIterator[SwarmExecution]:
         agents_at_once=experiment.at_once,
         needs=find_needs(kit),
     )
-    async with kind.open(packed) as executor:
+    async with open_executor(packed) as executor:
         yield executor
 
 
@@ -242,10 +242,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
 
     def _note_nodes(self, executor: SwarmExecution) -> None:
         """Note in the experiment which machines the trials run on."""
-        nodes = {node.name: node.machine for node in executor.nodes}
-        self.experiment = self.parts.experiment.model_copy(
-            update={"nodes": {**self.parts.experiment.nodes, **nodes}}
-        )
+        self.experiment = self.parts.experiment.note_nodes(executor.nodes)
         self.parts = replace(self.parts, experiment=self.experiment)
 
     async def _run(self, store: SwarmStore, executor: SwarmExecution) -> bool:

@@ -40,7 +40,7 @@ from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, run_here
-from swarm_bench.core.session.base import Source
+from swarm_bench.core.session.base import Machine, Source
 from swarm_bench.core.session.cases import (
     Case,
     CaseDelivery,
@@ -63,6 +63,9 @@ MOST_ROUNDS = 100
 _BATCHES = 4
 """Batches of cases for each place where they run: no place waits long for the last one."""
 _KEEPS_GROWING = "The benchmark {0!r} keeps adding arms; continue the session for more of them"
+
+
+CaseExecution = OpenedExecutor[CaseJob, CaseDelivery]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,8 +165,8 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         for _ in range(MOST_ROUNDS):
             store = self.store(folder, emit)
             folder.write_experiment(self.experiment)
-            opening = self.choose_executor(folder, emit)
-            if await run_in_batches(store, self.blocks(), opening, _BATCHES):
+            opening, note = self.choose_executor(folder, emit), partial(self._note_nodes, folder)
+            if await run_in_batches(store, self.blocks(), opening, _BATCHES, note):
                 return True
             arms = self.experiment.arms
             with wrap_benchmark_errors(self.benchmark.name, "gives no next arms"):
@@ -173,9 +176,14 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         emit(WarningRaised(message=_KEEPS_GROWING.format(self.benchmark.name)))
         return False
 
+    def _note_nodes(self, folder: CaseFolder[E, R], nodes: Mapping[str, Machine]) -> None:
+        if nodes:
+            self.experiment = self.experiment.note_nodes(nodes)
+            folder.write_experiment(self.experiment)
+
     def choose_executor(
         self, folder: CaseFolder[E, R], emit: Emit
-    ) -> AbstractAsyncContextManager[OpenedExecutor[CaseJob, CaseDelivery]]:
+    ) -> AbstractAsyncContextManager[CaseExecution]:
         """Open what runs the groups of a round. Raises `UsageError` for what cannot be run
         elsewhere."""
         if self.open_executor is None:

@@ -25,7 +25,8 @@ from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
-from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, run_here
+from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, find_executor, run_here
+from swarm_bench.core.session.base import Machine
 from swarm_bench.core.session.cases import Case, CaseDelivery, CaseJob
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.case_running import run_cases
@@ -78,7 +79,7 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
 
     resolved: Resolved
     open_executor: OpenPacked | None = None
-    """`None`: its groups run in this process."""
+    """`None`: by the executor that the options name."""
 
     @property
     def stem(self) -> str:
@@ -103,8 +104,9 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
         self, continued: SearchFolder | None, emit: Emit | None
     ) -> AsyncIterator["RetrieveReady"]:
         finished = frozenset(continued.records.find_finished() if continued else ())
+        open_executor = self.open_executor or find_executor(self.resolved.settings.on)
         async with open_kit(self.resolved, finished, emit) as kit:
-            yield RetrieveReady(resolved=self.resolved, kit=kit, open_executor=self.open_executor)
+            yield RetrieveReady(resolved=self.resolved, kit=kit, open_executor=open_executor)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +144,12 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
             emit=emit,
             secrets=self.kit.secrets,
         )
-        return await run_in_batches(
-            store, self.blocks(), await self._choose_executor(folder), _BATCHES
-        )
+        opening = await self._choose_executor(folder)
+
+        def note(nodes: Mapping[str, Machine]) -> None:
+            folder.write_experiment(experiment.note_nodes(nodes))
+
+        return await run_in_batches(store, self.blocks(), opening, _BATCHES, note)
 
     async def _choose_executor(
         self, folder: SearchFolder

@@ -1,14 +1,17 @@
 """The role of an executor: who runs the groups of a session, in this process or elsewhere."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
+from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit
+from swarm_bench.core.session.base import Machine
+from swarm_bench.core.session.designs import LOCAL
 
 J = TypeVar("J")
 D = TypeVar("D")
@@ -38,15 +41,6 @@ class Place(Generic[J, D]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodeInfo:
-    """A machine that blocks run on."""
-
-    name: str
-    machine: dict[str, str | int | float]
-    """As `BaseExperiment.machine`."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class OpenedExecutor(Generic[J, D]):
     """What runs the blocks of a session."""
 
@@ -55,8 +49,8 @@ class OpenedExecutor(Generic[J, D]):
     blocks_at_once: int = 1
     groups_at_once: int = 1
     """Groups of one block that run at the same time."""
-    nodes: tuple[NodeInfo, ...] = ()
-    """Machines that they run on; none for this one."""
+    nodes: Mapping[str, Machine] = field(default_factory=dict)
+    """Machines that they run on, by name, as `BaseExperiment.machine`; none for this one."""
 
 
 def run_here(execute: Executor[J, D], groups_at_once: int = 1) -> OpenedExecutor[J, D]:
@@ -132,3 +126,12 @@ class ExecutorKind(Protocol):
     def open(self, session: PackedSession) -> AbstractAsyncContextManager[OpenedExecutor[Any, Any]]:
         """Open it for a session. Raises `UsageError` and `HarnessError` where it cannot be."""
         ...
+
+
+def find_executor(name: str) -> OpenPacked | None:
+    """Return what opens the executor of that name; `None` for this process. Raises as
+    `entry_points.make` does."""
+    if name == LOCAL:
+        return None
+    kind: ExecutorKind = entry_points.make("executors", name)
+    return kind.open

@@ -25,6 +25,8 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Moment, Stored
 
+Machine = dict[str, str | int | float]
+"""What is known of a machine."""
 EXPERIMENT_VERSION = 4
 """Version of `experiment.json`; since 2 a design stands beside the benchmark, which older versions
 would read as `compare`; since 3 a task can have a commit, which they would ignore; since 4 a run
@@ -102,7 +104,7 @@ class MergedSlice(Slice):
 
     session: str
     """Id of the session that ran it, which its records name."""
-    machine: dict[str, str | int | float] = {}
+    machine: Machine = {}
 
 
 def describe_slices(merged: Sequence[MergedSlice]) -> str:
@@ -180,7 +182,7 @@ class BaseExperiment(Stored):
     """The arms of each block, in the order they take their turn; blocks stand run by run."""
     concurrency: int
     """Agents of one swarm, or arms of one run, that run at the same time."""
-    machine: dict[str, str | int | float] = {}
+    machine: Machine = {}
     versions: dict[str, str] = {}
     settings: dict[str, Setting] = {}
     slice: Slice | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -188,9 +190,7 @@ class BaseExperiment(Stored):
     merged: tuple[MergedSlice, ...] = Field(default=(), exclude_if=lambda value: not value)
     """The slices that it was merged from."""
 
-    nodes: dict[str, dict[str, str | int | float]] = Field(
-        default={}, exclude_if=lambda value: not value
-    )
+    nodes: dict[str, Machine] = Field(default={}, exclude_if=lambda value: not value)
     """Machines that its trials ran on where that is not `machine`, by the name that records have
     for them."""
 
@@ -217,6 +217,10 @@ class BaseExperiment(Stored):
             f"The trials ran on {number}, a block whole on one: "
             f"{_count_machines(self.nodes.values())}",
         )
+
+    def note_nodes(self, nodes: Mapping[str, Machine]) -> Self:
+        """Return the experiment with the machines that its trials run on, by name."""
+        return self.model_copy(update={"nodes": {**self.nodes, **nodes}})
 
     def share(self, limit: float | None) -> float | None:
         """Return what this session may spend of a limit: the sessions of other slices do not know
