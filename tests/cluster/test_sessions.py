@@ -62,6 +62,31 @@ def test_a_comparison_has_the_records_of_one_machine(cluster: Cluster, folder: P
     await_no_process(cluster)
 
 
+RUN = (
+    *("run", "humaneval", "--limit", "40", "--models", "reference", "copy", "--quiet"),
+    "--allow-code-execution",
+)
+
+
+def test_answers_of_models_have_the_records_of_one_machine(cluster: Cluster, folder: Path) -> None:
+    done = run(cluster, folder, *RUN, "--output", "one")
+    assert done.returncode == 0, done.stderr
+    done = run(cluster, folder, *RUN, *ON)
+    assert done.returncode == 0, done.stderr
+    assert "ran on 2 nodes" in done.stdout
+    one, there = by_trial(folder / "one"), by_trial(folder / "there")
+    assert there.keys() == one.keys()
+    assert len(there) == 80
+    for trial, record in there.items():
+        assert record == one[trial]
+    places: dict[str, set[str]] = {}
+    for record in lines(folder / "there"):
+        places.setdefault(record["case"], set()).add(record["node"])
+    assert all(len(nodes) == 1 for nodes in places.values())  # a case in all arms
+    assert {name for nodes in places.values() for name in nodes} == {"worker-1", "worker-2"}
+    await_no_process(cluster)
+
+
 def test_what_an_actor_was_doing_when_it_was_killed_runs_once_more(
     cluster: Cluster, folder: Path
 ) -> None:
