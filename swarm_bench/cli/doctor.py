@@ -25,14 +25,17 @@ program that is chosen, each mode's servers, and the retrieval service.
 Examples:
   swarm-bench doctor
   swarm-bench doctor --modes baseline ./my-server.json --agent claude --agents 8
+  swarm-bench doctor --agent claude --on ray
 
 Takes the options of `swarm-bench compare` from the same places. One line each, with what to do, and
-at the end whether it is ready. What settings files would start is named, and started only with
---trust. Other agents are listed by `swarm-bench agents`.
+at the end whether it is ready; with --on, the nodes come first. What settings files would start is
+named, and started only with --trust. Other agents are listed by `swarm-bench agents`.
 
-Exit codes: 0 nothing stands in the way, 2 wrong usage, 4 something does.
+Exit codes: 0 nothing stands in the way, 2 wrong usage, 3 a node lacks something, 4 something else
+stands in the way.
 """
 UNFIT = 4
+UNFIT_NODE = 3
 _COLOURS = {
     State.OK: "green",
     State.WARNING: "yellow",
@@ -77,13 +80,13 @@ def _doctor(options: dict[str, Any]) -> None:
             line.erase()
             _print(check)
 
-        examine(options, path, vouches, tell, environment, tell_step=line.tell)
+        lacks = examine(options, path, vouches, tell, environment, tell_step=line.tell)
     states = Counter(check.state for check in checks)
     problems, warnings = states[State.PROBLEM], states[State.WARNING]
     counts = f"{_format_count(problems, 'problem')}, {_format_count(warnings, 'warning')}"
     show(f"\n{'Not ready' if problems else 'Ready'}: {counts}\n")
     if problems:
-        raise typer.Exit(UNFIT)
+        raise typer.Exit(UNFIT_NODE if lacks else UNFIT)
 
 
 def _format_count(count: int, noun: str) -> str:

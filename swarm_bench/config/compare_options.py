@@ -1,7 +1,6 @@
 """Every option, declared once: its name, type and default, and all else that is true of it.
 
-The command line, the environment, `.env` and the settings file all take these. Imported for
-`--help` and completion, so it must be light.
+The command line, environment, `.env` and settings file take these. Light, as `--help` imports it.
 """
 
 from dataclasses import dataclass, field

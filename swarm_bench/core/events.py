@@ -74,6 +74,32 @@ class BlockStarted:
         return f"run {self.run} of {self.runs}{block}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class BlockEnded:
+    run: int
+    number: int
+    """Number of the block within its run."""
+    node: str | None = None
+    """As when it started."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerunStarted:
+    """Trials that were lost with their node run once more: they count as not ended again."""
+
+    trials: dict[str, int]
+    """Number of them, by arm."""
+    groups: dict[str, int]
+    """Number of groups that they are of, by arm."""
+
+    def __str__(self) -> str:
+        """Say how many there are."""
+        number = sum(self.trials.values())
+        if number == 1:
+            return "1 trial was lost with its node, and runs once more"
+        return f"{number:,} trials were lost with their node, and run once more"
+
+
 WORKSPACE = "workspace"
 """The step with which the set-up of a group begins."""
 
@@ -88,6 +114,8 @@ class StepStarted:
     number: int = 1
     """Number of the workspace that the step is for, among the `total` of its group."""
     total: int = 1
+    node: str | None = None
+    """Name of the machine; `None` for this one."""
 
     def __str__(self) -> str:
         """Say what is done, and for which workspace where there are several."""
@@ -101,6 +129,8 @@ class TrialStarted:
     number: int
     case: str
     """Title of the case."""
+    node: str | None = None
+    """Name of the machine that it runs on; `None` for this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +196,8 @@ Event = (
     | PartStarted
     | SessionStarted
     | BlockStarted
+    | BlockEnded
+    | RerunStarted
     | StepStarted
     | TrialStarted
     | TrialActive
@@ -175,6 +207,8 @@ Event = (
     | Foresight
     | EndingAtOnce
 )
+FarEvent = Preparing | StepStarted | TrialStarted | TrialActive | WarningRaised
+"""Events that a worker on another machine may send."""
 Emit = Callable[[Event], None]
 
 

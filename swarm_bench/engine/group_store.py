@@ -179,7 +179,11 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
             await self.starting(trial)
             self.emit(
                 TrialStarted(
-                    run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title
+                    run=trial.run,
+                    arm=trial.arm,
+                    number=trial.number,
+                    case=trial.case.title,
+                    node=node,
                 )
             )
             return

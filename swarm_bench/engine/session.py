@@ -11,7 +11,14 @@ import anyio
 from anyio.abc import TaskStatus
 
 from swarm_bench.core.errors import CostLimitReached, SwarmBenchError
-from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, WarningRaised
+from swarm_bench.core.events import (
+    BlockEnded,
+    BlockStarted,
+    EndingAtOnce,
+    RerunStarted,
+    SessionStarted,
+    WarningRaised,
+)
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.roles.executor import OpenedExecutor, Place
 from swarm_bench.core.session.base import C, Group, Machine
@@ -51,6 +58,8 @@ async def run_session(
             store.forget_attempts()
             again = (select_part(block, lost) for block in blocks)
             remainder = [block for block in again if block.groups]
+            trials, groups = _count_by_arm(store, remainder)
+            store.emit(RerunStarted(trials=trials, groups=groups))
             return await _run_blocks(store, remainder, executor, is_clear)
         return interrupted
     finally:
@@ -153,6 +162,7 @@ async def _run_at_place(
             except BaseExceptionGroup as errors:
                 raise _unwrap(errors) from None
             turn = next(turns, None)
+        store.emit(BlockEnded(run=block.run, number=block.number, node=place.node))
     return True
 
 
@@ -235,10 +245,8 @@ def _make_session_started(
 ) -> SessionStarted:
     """Count what there is to run of `everything`, and what has ended with these causes."""
     arms = store.experiment.arms
-    planned, groups, done, failed = (dict.fromkeys(arms, 0) for _ in range(4))
-    for group in iterate_groups(to_run):
-        planned[group.arm] += len(group.trials)
-        groups[group.arm] += 1
+    planned, groups = _count_by_arm(store, to_run)
+    done, failed = dict.fromkeys(arms, 0), dict.fromkeys(arms, 0)
     for group in iterate_groups(everything):
         end_causes = [causes[trial.id] for trial in group.trials if trial.id in causes]
         done[group.arm] += len(end_causes)
@@ -252,6 +260,17 @@ def _make_session_started(
         groups=groups,
         may_end_earlier=may_end_earlier,
     )
+
+
+def _count_by_arm(
+    store: Store[C, J, D], blocks: Sequence[Block[C]]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Count their trials and groups, by arm."""
+    trials, groups = (dict.fromkeys(store.experiment.arms, 0) for _ in range(2))
+    for group in iterate_groups(blocks):
+        trials[group.arm] += len(group.trials)
+        groups[group.arm] += 1
+    return trials, groups
 
 
 def _is_failure(cause: Cause | None) -> bool:

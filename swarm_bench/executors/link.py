@@ -5,7 +5,7 @@ import json
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, get_args
 
@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from pydantic import TypeAdapter
 
 from swarm_bench.core.errors import CostLimitReached, HarnessError, NodeLost
-from swarm_bench.core.events import Emit, Event, TrialEnded
+from swarm_bench.core.events import Emit, FarEvent, StepStarted, TrialStarted
 from swarm_bench.core.roles.executor import Deliver, Portable
 from swarm_bench.core.session.cases import CaseStarted
 from swarm_bench.executors.worker import ALIVE_SECONDS
@@ -25,8 +25,9 @@ MOST_BYTES = 1 << 40
 """Most bytes of a file that a worker sends."""
 END_SECONDS = 60.0
 """How long a group that was stopped may take to deliver what it had done."""
-_EVENTS = {kind.__name__: kind for kind in get_args(Event) if kind is not TrialEnded}
-"""Events that a worker may send; records are made here."""
+_EVENTS: dict[str, TypeAdapter[FarEvent]] = {
+    kind.__name__: TypeAdapter(kind) for kind in get_args(FarEvent)
+}
 _REASON = 500
 """Characters of an error that are shown."""
 
@@ -182,8 +183,10 @@ class Link:
             elif "file" in message:
                 self._keep_piece(message)
             elif "event" in message:
-                kind = TypeAdapter(_EVENTS[message["event"]])
-                self._emit(kind.validate_python(message["content"]))
+                event = _EVENTS[message["event"]].validate_python(message["content"])
+                if isinstance(event, StepStarted | TrialStarted):
+                    event = replace(event, node=self.name)
+                self._emit(event)
             elif "failed" in message:
                 raise HarnessError(f"{self.name}: {str(message['failed'])[:_REASON]}")
             elif "open" in message:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from threading import Thread
@@ -15,9 +15,10 @@ import anyio
 
 from swarm_bench.core.errors import HarnessError, NodeLost, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.roles.executor import OpenedExecutor, PackedSession
+from swarm_bench.core.listing import Check, State
+from swarm_bench.core.roles.executor import Needs, OpenedExecutor, PackedSession
 from swarm_bench.executors.link import Link, Streams
-from swarm_bench.executors.node_facts import Facts, find_fault
+from swarm_bench.executors.node_facts import Facts, build_node_check, find_fault
 from swarm_bench.executors.pool import Pool
 from swarm_bench.executors.relay import Relay
 
@@ -62,6 +63,25 @@ class RayCluster:
                 pool = Pool(session.portable, links, session.emit)
                 machines = [fact["machine"] for fact in facts]
                 yield pool.opened(dict(zip((node.name for node in nodes), machines, strict=True)))
+
+    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+        """Return what each node has, beside sessions that run. Raises `UsageError`."""
+        async with _connected(agents_at_once, lambda event: None):
+            nodes = _list_nodes(agents_at_once)
+            actors = [_start_actor(node, 0) for node in nodes]
+
+            async def check(number: int) -> Check:
+                node, actor = nodes[number], actors[number]
+                try:
+                    return build_node_check(node.name, await _ask(node, actor, needs), needs)
+                except HarnessError as error:
+                    subject = f"node {node.name}"
+                    return Check(about=subject, state=State.PROBLEM, finding=str(error))
+                finally:
+                    await _stop(actor)
+
+            checks = await _gather(check, len(nodes))
+            return checks + _check_unused({node.id for node in nodes}, agents_at_once)
 
 
 @asynccontextmanager
@@ -141,14 +161,19 @@ def _set_environment(agents: int) -> dict[str, Any]:
     return {"address": "local", "include_dashboard": False, "resources": resources}
 
 
-def _list_nodes(agents: int) -> list[_Node]:
-    """List the nodes that agents can run on. Raises `UsageError`."""
+def _list_alive() -> list[_Node]:
     import ray
 
-    alive = [it for it in ray.nodes() if it["Alive"]]
-    nodes = [
-        _Node(it["NodeID"], it["NodeName"], it["Resources"].get(RESOURCE, 0.0)) for it in alive
+    return [
+        _Node(node["NodeID"], node["NodeName"], node["Resources"].get(RESOURCE, 0.0))
+        for node in ray.nodes()
+        if node["Alive"]
     ]
+
+
+def _list_nodes(agents: int) -> list[_Node]:
+    """List the nodes that agents can run on. Raises `UsageError`."""
+    nodes = _list_alive()
     able = [node for node in nodes if node.agents >= agents]
     if not able:
         most = max((node.agents for node in nodes), default=0)
@@ -164,13 +189,28 @@ def _list_nodes(agents: int) -> list[_Node]:
     ]
 
 
+def _check_unused(used: Collection[str], agents: int) -> list[Check]:
+    """Name the nodes that take too few agents."""
+    return [
+        Check(
+            about=f"node {node.name}",
+            state=State.WARNING if node.agents else State.ABSENT,
+            finding=f"takes {node.agents:g} agents at once, and a block has {agents}: it gets none",
+            advice=f"start Ray there with --resources '{{\"{RESOURCE}\": {agents}}}' to use it",
+        )
+        for node in _list_alive()
+        if node.id not in used
+    ]
+
+
 def _start_actor(node: _Node, agents: int) -> Any:
+    """Start the actor of a node. With 0 `agents` it takes none of those that the node has."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     options = ray.remote(Relay).options(
         num_cpus=0,
-        resources={RESOURCE: agents},
+        resources={RESOURCE: agents} if agents else {},
         max_restarts=0,
         max_task_retries=0,
         max_concurrency=16,
@@ -183,15 +223,20 @@ async def _examine(
     nodes: Sequence[_Node], actors: Sequence[Any], session: PackedSession
 ) -> list[Facts]:
     """Return the facts of all nodes. Raises `HarnessError` for the first that lacks something."""
-    needs = json.dumps(asdict(session.needs))
 
     async def examine(number: int) -> Facts:
-        facts: Facts = json.loads(await _call(nodes[number], actors[number].examine, needs))
+        facts = await _ask(nodes[number], actors[number], session.needs)
         if (fault := find_fault(facts, session.needs)) is not None:
             raise HarnessError(f"The node {nodes[number].name} {fault}")
         return facts
 
     return await _gather(examine, len(nodes))
+
+
+async def _ask(node: _Node, actor: Any, needs: Needs) -> Facts:
+    """Return the facts of a node. Raises `HarnessError`."""
+    facts: Facts = json.loads(await _call(node, actor.examine, json.dumps(asdict(needs))))
+    return facts
 
 
 async def _open_links(

@@ -27,8 +27,9 @@ class Relay:
 
     async def examine(self, needs: str) -> str:
         """Return the facts of the node as JSON; `needs` is JSON too."""
-        wanted = Needs(**json.loads(needs))
-        return json.dumps({**collect_facts(wanted), "authentication": _find_authentication()})
+        parsed_needs = Needs(**json.loads(needs))
+        facts = await asyncio.to_thread(collect_facts, parsed_needs)
+        return json.dumps({**facts, "authentication": _find_authentication()})
 
     async def start(self, context: bytes, digest: str) -> str:
         """Start the worker. Returns the order that opens the session at it, as JSON, but for its

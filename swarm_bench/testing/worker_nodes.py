@@ -15,8 +15,10 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 
 from swarm_bench.core.errors import NodeLost
-from swarm_bench.core.roles.executor import OpenedExecutor, PackedSession
+from swarm_bench.core.listing import Check
+from swarm_bench.core.roles.executor import Needs, OpenedExecutor, PackedSession
 from swarm_bench.executors.link import Link, Streams
+from swarm_bench.executors.node_facts import build_node_check, collect_facts
 from swarm_bench.executors.pool import Pool
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.files import write_whole
@@ -57,6 +59,14 @@ class WorkerNodes:
                 await link.wait_until_open()
             nodes = {link.name: machine.describe() for link in links}
             yield Pool(session.portable, links, session.emit).opened(nodes)
+
+    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+        """Return what this machine has, for each node."""
+        facts = {**collect_facts(needs), "authentication": "token"}
+        return [
+            build_node_check(f"node-{number}", facts, needs)
+            for number in range(1, self._number + 1)
+        ]
 
 
 class TwoNodes(WorkerNodes):

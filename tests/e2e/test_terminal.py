@@ -309,3 +309,23 @@ def test_doctor_ends_with_whether_it_is_ready_and_breaks_no_word(
     assert all(len(line) < max(columns, 9 + longest + 1) for line in shown.splitlines())
     kept = [line for line in shown.split() if not re.search(r"\d", line)]
     assert kept == [word for word in piped.out.split() if not re.search(r"\d", word)]
+
+
+def test_the_live_view_has_a_line_for_each_node(bench: Bench) -> None:
+    terminal = Terminal(
+        bench, "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agent", "scout",
+        "--agents", "1", "--runs", "4", "--output", "out",
+        "--on", "swarm_bench.testing.worker_nodes:TwoNodes", rows=24,
+    )  # fmt: skip
+    terminal.text()
+    assert terminal.process.returncode == 0
+    drawn = [[line.rstrip() for line in frame] for frame in frames(terminal.printed)]
+    both = [
+        frame for frame in drawn
+        if any(line.startswith("node-1  ") for line in frame)
+        and any(line.startswith("node-2  ") for line in frame)
+    ]  # fmt: skip
+    assert both
+    assert all(len(frame) <= 24 for frame in drawn)
+    assert any("; run " in line for frame in both for line in frame if line.startswith("node-"))
+    assert "4 of 4" in both[-1][0]

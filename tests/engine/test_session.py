@@ -12,7 +12,14 @@ import pytest
 
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
-from swarm_bench.core.events import BlockStarted, Event, SessionStarted, WarningRaised
+from swarm_bench.core.events import (
+    BlockEnded,
+    BlockStarted,
+    Event,
+    RerunStarted,
+    SessionStarted,
+    WarningRaised,
+)
 from swarm_bench.core.roles.executor import Deliver, Executor, run_here
 from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
@@ -230,3 +237,27 @@ async def test_groups_of_a_block_run_as_many_at_once_as_the_benchmark_says(
 
     await asker.run(ask, at_once)
     assert most == at_once
+
+
+async def test_what_was_lost_with_a_node_runs_once_more_and_is_said_to(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
+    records, is_first = asker.store.folder.records, [True]
+
+    async def lose_the_first(job: Questions, deliver: Deliver[str]) -> None:
+        gone = {"cause": Cause.NODE_LOST, "status": Status.HARNESS_FAILED} if is_first else {}
+        is_first.clear()
+        await asker.ask(job, deliver)
+        for question in job.trials:
+            records.append(record(question.id).model_copy(update=gone))
+
+    await asker.run(lose_the_first)
+    first = draw_order(ARMS, 2, seed=7)[0][0]
+    again = [f"1-{first}-a", f"1-{first}-b"]
+    assert asker.asked[-2:] == again
+    assert len(asker.asked) == 10
+    [event] = (event for event in asker.events if isinstance(event, RerunStarted))
+    counts = dict.fromkeys(ARMS, 0)
+    assert (event.trials, event.groups) == ({**counts, first: 2}, {**counts, first: 1})
+    assert {head.cause for head in records.set_aside_reruns()} == {Cause.FINISHED}
+    ended = [event.run for event in asker.events if isinstance(event, BlockEnded)]
+    assert ended == [1, 2, 1]

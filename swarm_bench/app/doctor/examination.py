@@ -19,11 +19,15 @@ from packaging.version import InvalidVersion, Version
 
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.doctor.servers import check_tools
-from swarm_bench.app.setup.agents import find_authentication, suggest_credentials
+from swarm_bench.app.setup.agents import (
+    find_authentication,
+    list_variable_names,
+    suggest_credentials,
+)
 from swarm_bench.app.setup.choosing import find_largest_swarm
 from swarm_bench.app.trust.approval import approve, list_unapproved, require
 from swarm_bench.app.trust.demands import list_mode_demands
-from swarm_bench.benchmarks.agents.finding import find_agent
+from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file, find_node_agents
 from swarm_bench.config import layers as options
 from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.config.layers import Resolved, Settings
@@ -34,7 +38,8 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.roles.execution import Environment
-from swarm_bench.core.session.designs import ENVIRONMENT
+from swarm_bench.core.roles.executor import ExecutorKind, Needs
+from swarm_bench.core.session.designs import ENVIRONMENT, LOCAL
 from swarm_bench.core.session.experiment import REHEARSAL, Mode, Program
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.retrieval.modes.mode import find_modes
@@ -54,19 +59,21 @@ def examine(
     tell: Tell,
     environment: str | None,
     tell_step: TellStep,
-) -> None:
+) -> bool:
     """Tell of each check as soon as it is done, and what is looked at meanwhile. `environment` runs
-    code of models. Raises `UsageError` and `ConfigError` for options that cannot be."""
+    code of models. Returns whether a node lacks something. Raises `UsageError` and `ConfigError`
+    for options that cannot be."""
     resolved = approve(options.load(typed_options, config=config), trust=trust, refuse=False)
     with cancelling():
-        anyio.run(_examine, resolved, tell, environment, tell_step)
+        return anyio.run(_examine, resolved, tell, environment, tell_step)
 
 
 async def _examine(
     resolved: Resolved, tell: Tell, environment: str | None, tell_step: TellStep
-) -> None:
+) -> bool:
     pending = list_unapproved(resolved)
     settings = drop_unapproved(resolved.settings, pending)
+    lacks = settings.on != LOCAL and await _examine_nodes(settings, tell, tell_step)
     tell(check_python())
     tell(await check_git())
     is_named = resolved.sources["repo"] != "default"
@@ -85,6 +92,51 @@ async def _examine(
         tell(build_unstarted_check(demand))
     async for check in check_tools(resolved, settings, create_mode_reader(resolved), tell_step):
         tell(check)
+    return lacks
+
+
+async def _examine_nodes(settings: Settings, tell: Tell, tell_step: TellStep) -> bool:
+    """Tell of each node. Returns whether one lacks something. Raises `UsageError` where none can be
+    reached."""
+    kind: ExecutorKind = entry_points.make("executors", settings.on)
+    at_once = settings.concurrency or find_largest_swarm(settings)
+    tell_step(f"examining the nodes of {settings.on}")
+    checks = await kind.examine(await _find_needs(settings, at_once), at_once)
+    for check in checks:
+        tell(check)
+    return any(check.state is State.PROBLEM for check in checks)
+
+
+async def _find_needs(settings: Settings, at_once: int) -> Needs:
+    """Return what a node needs for the agents of the call."""
+    keys: list[tuple[str, ...]] = [(name,) for name in list_variable_names(settings)]
+    agents, usable = find_node_agents(settings.agent), tuple[str, ...]()
+    if agents and (abilities := _find_abilities(find_agent(settings.agent))):
+        usable = abilities.keys
+        is_let_in = settings.model == REHEARSAL or settings.inherit_settings
+        if usable and not (abilities.keyless or is_let_in):
+            keys.append(usable)
+    return Needs(
+        programs=("git", *_find_sent_program(settings)),
+        keys=tuple(keys),
+        memory_mb=at_once * (find_agent_memory(settings) or 0),
+        disk_mb=(1 + at_once) * await estimate_clone_bytes(settings.repo) >> 20,
+        agents=agents,
+        optional_programs=("bwrap",),
+        optional_keys=usable,
+    )
+
+
+def _find_sent_program(settings: Settings) -> tuple[str, ...]:
+    """Return the program of an agent whose file is sent to nodes; what is wrong with the file is
+    told among the other checks."""
+    try:
+        if find_agent_file(settings.agent) is None:
+            return ()
+        path = find_agent(settings.agent).program(settings.model).path
+    except SwarmBenchError:
+        return ()
+    return (Path(path).name,) if path else ()
 
 
 def drop_unapproved(settings: Settings, demands: Sequence[Demand]) -> Settings:

@@ -62,6 +62,12 @@ def find_agent_file(spec: str) -> Path | None:
     return Path(origin)
 
 
+def find_node_agents(spec: str) -> tuple[str, ...]:
+    """Return the agent where it comes with a package, so that a node has its adapter and has to
+    have its program."""
+    return (spec,) if entry_points.is_registered("agents", spec) else ()
+
+
 def list_agent_names() -> list[str]:
     """List the names of all registered agents; nothing is imported."""
     return [plugin.name for plugin in entry_points.list_plugins("agents")]

@@ -5,8 +5,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Literal
 
@@ -16,10 +15,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from swarm_bench.cli.output.counts import Arm, Counts, FigureSum
 from swarm_bench.cli.output.pace import Pace, format_duration, format_estimate
-from swarm_bench.cli.output.terminal import printable
+from swarm_bench.cli.output.terminal import printable, shorten_path
 from swarm_bench.core.events import (
     WORKSPACE,
+    BlockEnded,
     BlockStarted,
     Emit,
     EndingAtOnce,
@@ -27,6 +28,7 @@ from swarm_bench.core.events import (
     Foresight,
     PartStarted,
     Preparing,
+    RerunStarted,
     SessionStarted,
     StepStarted,
     TrialActive,
@@ -38,54 +40,12 @@ from swarm_bench.core.events import (
 )
 from swarm_bench.core.outcome import Activity
 from swarm_bench.core.session.base import RecordView
-from swarm_bench.core.status import Status
+from swarm_bench.core.status import Cause
 
 _GAP = 2
 _SHORTEST = 12
 """Columns of a name."""
 _Side = Literal["left", "right"]
-
-
-@dataclass(kw_only=True)
-class FigureSum:
-    """A figure of trials, and how many have none."""
-
-    value: float | None = None
-    missing: int = 0
-
-    def add(self, figure: float | None) -> None:
-        """Take a trial into account."""
-        if figure is None:
-            self.missing += 1
-        else:
-            self.value = (self.value or 0) + figure
-
-    def render(self, style: str) -> str:
-        """Write the sum; nothing before there is any."""
-        if self.value is None:
-            return "not reported" if self.missing else ""
-        missing = f" ({self.missing} missing)" if self.missing else ""
-        return style.format(self.value) + missing
-
-
-@dataclass(kw_only=True)
-class Arm:
-    """How far an arm is, with what an earlier call did of it."""
-
-    planned: int
-    done: int = 0
-    failed: int = 0
-    """Failed trials among those that have ended."""
-    running: int = 0
-    tokens: FigureSum = field(default_factory=FigureSum)
-    cost: FigureSum = field(default_factory=FigureSum)
-
-    def add_running(self, tokens: Iterable[float]) -> "Arm":
-        """Return it with what trials that run have spent so far."""
-        total = replace(self.tokens)
-        for figure in tokens:
-            total.add(figure)
-        return replace(self, tokens=total)
 
 
 def build_arms_table(arms: Mapping[str, Arm], width: int, height: int, *, spending: bool) -> Table:
@@ -153,9 +113,12 @@ def _select_rows(arms: Mapping[str, Arm], height: int) -> list[str]:
 
 SHOWN_AGENTS = 12
 """Running trials that get a line of their own."""
+SHOWN_NODES = 12
 SHOWN_TROUBLES = 5
 _OTHER_LINES = 5
 """Lines besides arms, trials and troubles."""
+_ARMS_BESIDE_NODES = 4
+"""Rows of the table that lines of nodes leave room for."""
 _FILL_SHARE = 0.85
 """Share of a line that a sentence fills, the last one aside: words are not cut."""
 
@@ -165,6 +128,7 @@ class _Trial:
 
     def __init__(self, event: TrialStarted, now: float) -> None:
         self.arm, self.number, self.case = event.arm, event.number, event.case
+        self.node = event.node
         self.doing = "starting"
         self.spent = FigureSum()
         self.started = now
@@ -180,6 +144,21 @@ class _Trial:
             self.spent.add(activity.usage.effective)
 
 
+@dataclass(kw_only=True)
+class _Machine:
+    """What a machine does, which runs one block at a time."""
+
+    block: str = ""
+    step: str = ""
+    groups: dict[str, int] = field(default_factory=dict)
+    """Which group of each arm was begun there last."""
+    is_lost: bool = False
+
+    def __str__(self) -> str:
+        """Say it."""
+        return "lost" if self.is_lost else "; ".join(filter(None, (self.step, self.block)))
+
+
 class LiveState:
     """State of the view after all events so far."""
 
@@ -189,15 +168,17 @@ class LiveState:
         self._spending = spending
         self._clock = clock
         self._part = ""
-        self._block = ""
-        self._step = "preparing"
+        self._local = _Machine(step="preparing")
+        self._nodes = dict[str, _Machine]()
+        """Machines elsewhere that have run a block, by their names."""
         self._session: SessionStarted | None = None
         self._verdicts: VerdictsRead | None = None
         self._pace = Pace({}, {}, clock)
         self._set_up = dict[str, int]()
         """Groups of each arm that were begun."""
-        self.arms: dict[str, Arm] = {}
-        self.trials: dict[tuple[str, int], _Trial] = {}
+        self._counts = Counts()
+        self.trials: dict[tuple[int, str, int], _Trial] = {}
+        """Those that run, by run, arm and number."""
         self.troubles: list[str] = []
         self.foresight = ""
         self._started = clock()
@@ -211,75 +192,97 @@ class LiveState:
     def _take(self, event: Event) -> None:
         match event:
             case Preparing():
-                self._step = str(event)
+                self._local.step = str(event)
             case PartStarted():
                 self._part, self._verdicts = f"{event}: ", None
             case SessionStarted():
                 self._begin(event)
-            case BlockStarted():
-                self._block = str(event)
+            case BlockStarted() | BlockEnded():
+                self._take_block(event)
+            case RerunStarted():
+                self._rerun(event)
             case StepStarted():
                 self._take_step(event)
             case TrialStarted() | TrialActive() | TrialEnded():
                 self._take_trial(event)
             case VerdictsRead():
                 self._verdicts = event
-            case WarningRaised():
-                self.troubles.append(printable(event.message))
-            case Foresight():
-                self.foresight = printable(event.message)
+            case WarningRaised() | Foresight():
+                self._take_message(event)
 
     def _take_trial(self, event: TrialStarted | TrialActive | TrialEnded) -> None:
         match event:
             case TrialStarted():
-                self._step = f"{event.arm}: trials"
-                self._pace.run(event.arm)
-                self.arms[event.arm].running += 1
-                self.trials[event.arm, event.number] = _Trial(event, self._clock())
+                self._start(event)
             case TrialActive():
                 self._follow(event)
             case TrialEnded():
                 self._end(event.record)
 
     def _begin(self, event: SessionStarted) -> None:
-        self._session, self._block = event, ""
+        self._session, self._local.block = event, ""
         self._pace = Pace(event.planned, event.groups, self._clock)
         self._set_up = dict.fromkeys(event.groups, 0)
-        self.arms = {
-            name: Arm(
-                planned=number + event.done[name],
-                done=event.done[name],
-                failed=event.failed[name],
-            )
-            for name, number in event.planned.items()
-        }
+        self._nodes.clear()
+        self._counts.begin(event)
+
+    def _find_machine(self, node: str | None) -> _Machine:
+        return self._local if node is None else self._nodes.setdefault(node, _Machine())
+
+    def _take_message(self, event: WarningRaised | Foresight) -> None:
+        if isinstance(event, WarningRaised):
+            self.troubles.append(printable(event.message))
+        else:
+            self.foresight = printable(event.message)
+
+    def _take_block(self, event: BlockStarted | BlockEnded) -> None:
+        """Take note of the block of a machine; of a node also that it has none, or soon another."""
+        machine = self._find_machine(event.node)
+        if isinstance(event, BlockStarted):
+            machine.block = str(event)
+        elif event.node is not None:
+            machine.step, machine.block = "waiting", ""
+
+    def _rerun(self, event: RerunStarted) -> None:
+        self.troubles.append(str(event))
+        self._counts.rerun()
+        self._pace.rerun(event.trials, event.groups)
+        if self._session:
+            for arm, number in event.groups.items():
+                self._set_up[arm] = self._session.groups[arm] - number
 
     def _take_step(self, event: StepStarted) -> None:
         """Take note of a step around the trials. Where a group has one workspace, it is told among
         those of the other groups."""
-        self._pace.set_up(event.arm, event.total - event.number)
+        machine, arm = self._find_machine(event.node), event.arm
+        self._pace.set_up(arm, event.total - event.number, event.node)
         if event.step == WORKSPACE and event.number == 1:
-            self._set_up[event.arm] = self._set_up.get(event.arm, 0) + 1
-        groups = self._session.groups.get(event.arm, 1) if self._session else 1
+            self._set_up[arm] = machine.groups[arm] = self._set_up.get(arm, 0) + 1
+        groups = self._session.groups.get(arm, 1) if self._session else 1
         is_numbered = event.total > 1
-        step = str(event) if is_numbered else step_of(event.step, self._set_up[event.arm], groups)
-        self._step = f"{event.arm}: {step}"
+        step = (
+            str(event) if is_numbered else step_of(event.step, machine.groups.get(arm, 0), groups)
+        )
+        machine.step = f"{arm}: {step}"
+
+    def _start(self, event: TrialStarted) -> None:
+        self._find_machine(event.node).step = f"{event.arm}: trials"
+        self._pace.run(event.arm, event.node)
+        self._counts.arms[event.arm].running += 1
+        self.trials[event.run, event.arm, event.number] = _Trial(event, self._clock())
 
     def _follow(self, event: TrialActive) -> None:
-        if trial := self.trials.get((event.arm, event.number)):
+        if trial := self.trials.get((event.run, event.arm, event.number)):
             trial.follow(event.activity)
 
     def _end(self, record: RecordView) -> None:
-        arm = self.arms[record.arm]
-        trial = self.trials.pop((record.arm, record.number), None)
+        arm = self._counts.end(record)
+        trial = self.trials.pop((record.run, record.arm, record.number), None)
         if trial is not None:
             arm.running -= 1
         self._pace.end(record.arm, self._clock() - trial.started if trial else None)
-        arm.done += 1
-        arm.failed += record.status is not Status.COMPLETED
-        arm.tokens.add(record.effective_tokens)
-        if record.is_billed:
-            arm.cost.add(record.cost)
+        if record.cause is Cause.NODE_LOST and record.node is not None:
+            self._find_machine(record.node).is_lost = True
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
         with self._lock:
@@ -288,31 +291,54 @@ class LiveState:
     def _draw(self, width: int, height: int) -> Group:
         troubles = [Text(f"! {text}", style="red") for text in self.troubles[-SHOWN_TROUBLES:]]
         troubles += [Text(self.foresight, style="dim")] if self.foresight else []
-        trials = [self._render_trial(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
-        omitted = len(self.trials) - len(trials)
-        trials += [Text(f"  and {omitted} more", style="dim")] if omitted else []
         sentences = sum(max(2, math.ceil(len(text) / (width * _FILL_SHARE))) for text in troubles)
-        room = height - len(trials) - sentences - _OTHER_LINES
+        room = height - sentences - _OTHER_LINES
+        trials = self._draw_nodes(room) if self._nodes else self._draw_trials(SHOWN_AGENTS)
+        room -= len(trials)
         table = build_arms_table(self._add_running(), width, room, spending=self._spending)
-        step_text = "; ".join(filter(None, (self._step, self._block)))
         parts: list[Text | Table] = [_cut(Text(printable(self._build_head(width)), style="bold"))]
         if self._verdicts:
             forms = [printable(form) for form in self._verdicts.forms]
             fitting = (form for form in forms if len(form) <= width)
             parts.append(_cut(Text(next(fitting, forms[-1]))))
+        if self._session and not self._nodes:
+            parts.append(_cut(Text(printable(str(self._local)))))
         if self._session:
-            parts += [_cut(Text(printable(step_text))), table]
+            parts.append(table)
         parts += [*trials, *troubles]
         if self._session:
-            parts.append(_cut(Text(f"Results: {_shorten_path(self._session.folder)}", style="dim")))
+            parts.append(_cut(Text(f"Results: {shorten_path(self._session.folder)}", style="dim")))
         return Group(*parts)
+
+    def _draw_trials(self, limit: int) -> list[Text]:
+        """Draw a line of each trial that runs, for so many."""
+        lines = [self._render_trial(trial) for trial in list(self.trials.values())[:limit]]
+        return lines + _count_more(len(self.trials) - len(lines))
+
+    def _draw_nodes(self, room: int) -> list[Text]:
+        """Draw a line of each node, with its trials below it: as many as there is room for; nodes
+        that have a block come first."""
+        room -= min(len(self._counts.arms) + 1, _ARMS_BESIDE_NODES)
+        ranked = sorted(self._nodes, key=lambda name: not self._nodes[name].block)
+        selected = set(ranked[: min(SHOWN_NODES, max(1, room - 2))])
+        limit = min(SHOWN_AGENTS, max(0, room - 2 - len(selected))) // len(selected)
+        lines, trial_lines = list[Text](), 0
+        for name in (name for name in self._nodes if name in selected):
+            machine = self._nodes[name]
+            style = "red" if machine.is_lost else ""
+            lines.append(_cut(Text(printable(f"{name}  {machine}"), style=style)))
+            trials = [trial for trial in self.trials.values() if trial.node == name][:limit]
+            lines += map(self._render_trial, trials)
+            trial_lines += len(trials)
+        lines += _count_more(len(self.trials) - trial_lines)
+        return lines + _count_more(len(self._nodes) - len(selected), " nodes", indent="")
 
     def _build_head(self, width: int) -> str:
         """Say how far it is, how long it will take, and, where there is room, how long it took."""
         now = format_duration(self._clock() - self._started)
         if self._session is None:
-            return f"{self._part}{self._step}, {now}"
-        done = sum(arm.done for arm in self.arms.values())
+            return f"{self._part}{self._local.step}, {now}"
+        done = sum(arm.done for arm in self._counts.arms.values())
         running = [(trial.arm, self._clock() - trial.started) for trial in self.trials.values()]
         remaining = self._pace.estimate_remaining(running)
         qualifier = "at most " if self._session.may_end_earlier else ""
@@ -325,11 +351,11 @@ class LiveState:
 
     def _add_running(self) -> dict[str, Arm]:
         """Return the arms with the tokens of the trials that run."""
-        tokens = {name: list[float]() for name in self.arms}
+        tokens = {name: list[float]() for name in self._counts.arms}
         for trial in self.trials.values():
             if trial.spent.value is not None:
                 tokens[trial.arm].append(trial.spent.value)
-        return {name: arm.add_running(tokens[name]) for name, arm in self.arms.items()}
+        return {name: arm.add_running(tokens[name]) for name, arm in self._counts.arms.items()}
 
     def _render_trial(self, trial: _Trial) -> Text:
         seconds = self._clock() - trial.started
@@ -337,17 +363,15 @@ class LiveState:
         return _cut(Text(printable(line), style="cyan"))
 
 
+def _count_more(number: int, noun: str = "", *, indent: str = "  ") -> list[Text]:
+    """Draw the line of what there was no room for, if there is any."""
+    return [Text(f"{indent}and {number} more{noun}", style="dim")] if number else []
+
+
 def _cut(line: Text) -> Text:
     """Keep it on one line."""
     line.no_wrap, line.overflow = True, "ellipsis"
     return line
-
-
-def _shorten_path(folder: str) -> str:
-    """Write a path below the working folder without that."""
-    path = Path(folder)
-    working_folder = Path.cwd()
-    return str(path.relative_to(working_folder)) if path.is_relative_to(working_folder) else folder
 
 
 @contextmanager

@@ -23,20 +23,24 @@ class Pace:
         self._set_up = Counter[str]()
         self._ended = Counter[str]()
         self._lasted = defaultdict[str, list[float]](list)
-        self._more_set_ups = 0
-        """Set-ups that the running group still has, by its own count."""
+        self._more_set_ups = dict[str | None, tuple[str, int]]()
+        """Set-ups that the running group of an arm still has, by its own count; of each machine."""
+        self._preparing = dict[str | None, str]()
+        """The arm that each machine sets up."""
         self._now: tuple[str, bool] | None = None
         """The arm that was heard of last, and whether it was being set up."""
         self._since = clock()
 
-    def set_up(self, arm: str, repeats: int) -> None:
-        """Take note that an arm is being set up, and how often the same group will be again."""
+    def set_up(self, arm: str, repeats: int, node: str | None = None) -> None:
+        """Take note that an arm is being set up at a node, and how often the same group will be
+        again."""
         self._switch(arm, setting_up=True)
-        self._more_set_ups = repeats
+        self._more_set_ups[node] = arm, repeats
+        self._preparing[node] = arm
 
-    def run(self, arm: str) -> None:
+    def run(self, arm: str, node: str | None = None) -> None:
         """Take note that a trial starts."""
-        if self._now == (arm, True):
+        if self._preparing.pop(node, None) == arm:
             self._set_up[arm] += 1
         self._switch(arm, setting_up=False)
 
@@ -46,6 +50,13 @@ class Pace:
         self._ended[arm] += 1
         if seconds is not None:
             self._lasted[arm].append(seconds)
+
+    def rerun(self, trials: Mapping[str, int], groups: Mapping[str, int]) -> None:
+        """Take note of what runs once more, by arm; all else has ended."""
+        self._more_set_ups.clear()
+        for arm, number in trials.items():
+            self._ended[arm] = self._planned[arm] - number
+            self._set_up[arm] = self._groups[arm] - groups[arm]
 
     def estimate_remaining(self, ages: Iterable[tuple[str, float]]) -> float | None:
         """Estimate the seconds that remain; `ages` are those of the trials that run, with their
@@ -66,9 +77,12 @@ class Pace:
         return trials + self._estimate_set_up()
 
     def _estimate_set_up(self) -> float:
-        once = {arm: self._setting_up[arm] / number for arm, number in self._set_up.items()}
+        once = {
+            arm: self._setting_up[arm] / number for arm, number in self._set_up.items() if number
+        }
         usual = sum(once.values()) / len(once) if once else 0.0
-        repeated_seconds = self._more_set_ups * once.get(self._now[0], usual) if self._now else 0.0
+        repeats = self._more_set_ups.values()
+        repeated_seconds = sum(number * once.get(arm, usual) for arm, number in repeats)
         return repeated_seconds + sum(
             max(0, number - self._set_up[arm]) * once.get(arm, usual)
             for arm, number in self._groups.items()

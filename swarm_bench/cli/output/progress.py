@@ -4,15 +4,16 @@ line per event."""
 import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
 import typer
 
+from swarm_bench.cli.output.counts import Counts
 from swarm_bench.cli.output.terminal import printable
 from swarm_bench.core.events import (
+    BlockEnded,
     BlockStarted,
     Emit,
     EndingAtOnce,
@@ -20,6 +21,7 @@ from swarm_bench.core.events import (
     Foresight,
     PartStarted,
     Preparing,
+    RerunStarted,
     SessionStarted,
     StepStarted,
     TrialActive,
@@ -87,7 +89,7 @@ class PlainLines:
         """Write the line of an event. What an agent does in between gets none."""
         if isinstance(event, Preparing) and event.done:  # how far it is is for who watches
             return
-        if not isinstance(event, TrialActive | EndingAtOnce):
+        if not isinstance(event, TrialActive | BlockEnded | EndingAtOnce):
             self.write(describe(event))
 
     def write(self, line: str) -> None:
@@ -108,17 +110,20 @@ class CountedLines(PlainLines):
     def __init__(self, stream: TextIO, many: int = 0) -> None:
         super().__init__(stream)
         self._many = many
-        self._planned: Mapping[str, int] = {}
-        self._ended: Counter[str] = Counter()
+        self._planned = 0
+        self._counts = Counts()
         self._written_at = time.monotonic()
 
     def emit(self, event: Event) -> None:
         """Write the line of an event; of a trial that has ended, every few seconds and when the
         arm has no more."""
         if isinstance(event, SessionStarted):
-            self._planned = event.planned
-        counts = sum(self._planned.values()) >= self._many
+            self._planned = sum(event.planned.values())
+            self._counts.begin(event)
+        counts = self._planned >= self._many
         match event:
+            case RerunStarted():
+                self._counts.rerun()
             case TrialStarted() if counts:
                 return
             case TrialEnded() if counts:
@@ -129,13 +134,11 @@ class CountedLines(PlainLines):
         super().emit(event)
 
     def _count(self, record: RecordView) -> None:
-        arm = record.arm
-        self._ended[arm] += 1
-        done, planned = self._ended[arm], self._planned[arm]
-        if done < planned and time.monotonic() - self._written_at < SECONDS_BETWEEN:
+        arm = self._counts.end(record)
+        if arm.done < arm.planned and time.monotonic() - self._written_at < SECONDS_BETWEEN:
             return
         self._written_at = time.monotonic()
-        self.write(f"run {record.run}, {arm}: {done} of {planned} ended")
+        self.write(f"run {record.run}, {record.arm}: {arm.done} of {arm.planned} ended")
 
 
 def describe(event: Event) -> str:
@@ -145,14 +148,10 @@ def describe(event: Event) -> str:
             earlier = sum(event.done.values())
             done = f", {earlier} of them done" if earlier else ""
             return f"session {event.session}, trials: {event.trials}{done}; results: {event.folder}"
-        case Preparing() | PartStarted() | VerdictsRead():
+        case Preparing() | PartStarted() | RerunStarted() | VerdictsRead():
             return str(event)
-        case BlockStarted():
-            return f"{event}, order: {', '.join(event.order)}"
-        case StepStarted():
-            return f"run {event.run}, {event.arm}: {event}"
-        case TrialStarted():
-            return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
+        case BlockStarted() | BlockEnded() | StepStarted() | TrialStarted():
+            return f"{_at(event.node)}{_describe_start(event)}"
         case TrialEnded():
             return _describe_end(event.record)
         case WarningRaised() | Foresight():
@@ -163,11 +162,28 @@ def describe(event: Event) -> str:
             return f"run {event.run}, {event.arm} {event.number}: {event.activity.doing}"
 
 
+def _describe_start(event: BlockStarted | BlockEnded | StepStarted | TrialStarted) -> str:
+    match event:
+        case BlockStarted():
+            return f"{event}, order: {', '.join(event.order)}"
+        case BlockEnded():
+            return f"run {event.run}, block {event.number} ended"
+        case StepStarted():
+            return f"run {event.run}, {event.arm}: {event}"
+        case TrialStarted():
+            return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
+
+
+def _at(node: str | None) -> str:
+    """Begin a line with the name of the node, where there is one."""
+    return "" if node is None else f"{node}: "
+
+
 def _describe_end(record: RecordView) -> str:
     seconds = "time unknown" if record.wall_seconds is None else f"{record.wall_seconds:.1f} s"
     tokens = record.effective_tokens
     token_text = "tokens unknown" if tokens is None else f"{tokens} tokens"
     return (
-        f"run {record.run}, {record.arm} {record.number} ended: {record.status} "
+        f"{_at(record.node)}run {record.run}, {record.arm} {record.number} ended: {record.status} "
         f"({record.cause}), {seconds}, {token_text}"
     )

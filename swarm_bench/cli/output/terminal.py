@@ -88,3 +88,10 @@ def printable(text: str) -> str:
     return "".join(
         character if character.isprintable() else " " for character in remove_logins(text)
     )
+
+
+def shorten_path(folder: str) -> str:
+    """Write a path below the working folder without that."""
+    path = Path(folder)
+    working_folder = Path.cwd()
+    return str(path.relative_to(working_folder)) if path.is_relative_to(working_folder) else folder

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit
+from swarm_bench.core.listing import Check
 from swarm_bench.core.session.base import Machine
 from swarm_bench.core.session.designs import LOCAL
 
@@ -113,6 +114,12 @@ class Needs:
     """Variables of which one has to be set, for each thing that takes a key."""
     memory_mb: int = 0
     disk_mb: int = 0
+    agents: tuple[str, ...] = ()
+    """Names of agents, whose programs are asked for their versions."""
+    optional_programs: tuple[str, ...] = ()
+    """Programs that some sessions use: it is said whether they are there."""
+    optional_keys: tuple[str, ...] = ()
+    """Variables that can be of use: it is said which are set."""
 
 
 OpenPacked = Callable[[PackedSession], AbstractAsyncContextManager[OpenedExecutor[Any, Any]]]
@@ -125,6 +132,11 @@ class ExecutorKind(Protocol):
 
     def open(self, session: PackedSession) -> AbstractAsyncContextManager[OpenedExecutor[Any, Any]]:
         """Open it for a session. Raises `UsageError` and `HarnessError` where it cannot be."""
+        ...
+
+    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+        """Return what each machine has, and what to do about what it lacks: a problem where it
+        cannot run a session of so many agents. Raises `UsageError` where none can be reached."""
         ...
 
 

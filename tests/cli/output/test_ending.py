@@ -50,7 +50,7 @@ def test_how_a_call_ends(
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
-        ("compare --foo", "There is no option --foo; see: swarm-bench compare --help"),
+        ("compare --xyzzy", "There is no option --xyzzy; see: swarm-bench compare --help"),
         (
             "comapre",
             "There is no command 'comapre'; is it 'compare'?; see: swarm-bench",

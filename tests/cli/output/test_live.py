@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from swarm_bench.cli.output.live import Arm, LiveState, build_arms_table
+from swarm_bench.cli.output.counts import Arm
+from swarm_bench.cli.output.live import LiveState, build_arms_table
 from swarm_bench.core.events import (
+    BlockEnded,
     BlockStarted,
     Foresight,
     PartStarted,
+    RerunStarted,
     SessionStarted,
     StepStarted,
     TrialActive,
@@ -86,7 +89,7 @@ def test_it_says_which_block_runs_and_what_it_does(golden: Sentences) -> None:
 def test_of_several_workspaces_it_says_which(golden: Sentences) -> None:
     several = session(groups={"plain": 3})
 
-    def step(name: str, **which: int) -> StepStarted:
+    def step(name: str, **which: Any) -> StepStarted:
         return StepStarted(run=1, arm="plain", step=name, **which)
 
     begun = [step("workspace"), step("index"), starts(1), step("workspace")]
@@ -250,4 +253,67 @@ def test_what_a_session_could_show_leaves_room_for_the_rest(width: int) -> None:
     lines = drawn(told, starts(1, "arm27"), start=start, width=width, height=20)
     assert len(lines) <= 20
     assert sum("of ten" in line for line in lines) > 2
+    assert lines[-1].startswith("Results: ")
+
+
+def block(run: int, node: str | None, **changes: Any) -> BlockStarted:
+    values = {"runs": 3, "number": 1, "of_run": 1, "order": ("plain",), **changes}
+    return BlockStarted(run=run, node=node, **values)
+
+
+def on_node(run: int, number: int, node: str) -> TrialStarted:
+    return TrialStarted(run=run, arm="plain", number=number, case="say yes", node=node)
+
+
+def test_nodes_have_lines_with_their_trials_below(golden: Sentences) -> None:
+    doing = TrialActive(run=2, arm="plain", number=1, activity=Activity(doing="reads app.py"))
+    begun = [block(1, "node-1"), block(2, "node-2"), on_node(1, 1, "node-1")]
+    lines = drawn(*begun, on_node(2, 1, "node-2"), doing)
+    assert sum("reads app.py" in line for line in lines) == 1
+    assert shown(*begun, on_node(2, 1, "node-2"))[3] == "2"
+    gone = ends(1, node="node-1", status="harness-failed", cause="node-lost")
+    ended = [gone, ends(1, run=2, node="node-2"), BlockEnded(run=2, number=1, node="node-2")]
+    later = drawn(*begun, on_node(2, 1, "node-2"), *ended)
+    golden("\n".join(line.rstrip() for line in [*lines, *later]))
+
+
+def test_two_nodes_that_set_up_the_same_arm_count_groups_apart() -> None:
+    def step(name: str, node: str) -> StepStarted:
+        return StepStarted(run=1, arm="plain", step=name, node=node)
+
+    begun = [step("workspace", "node-1"), step("workspace", "node-2"), step("index", "node-1")]
+    lines = drawn(*begun, start=session(groups={"plain": 3}))
+    assert any(line.startswith("node-1  plain: index, workspace 1 of 3") for line in lines)
+    assert any(line.startswith("node-2  plain: workspace 2 of 3") for line in lines)
+
+
+def test_what_runs_once_more_is_counted_once() -> None:
+    def arm_of(*events: Any) -> list[str]:
+        return shown(*[block(1, "node-1"), starts(1), starts(2), *events])
+
+    lost = [
+        ends(number, node="node-1", status="harness-failed", cause="node-lost") for number in (1, 2)
+    ]
+    assert arm_of(*lost)[:4] == ["2", "of", "4", "2"]
+    again = RerunStarted(trials={"plain": 2}, groups={"plain": 1})
+    assert arm_of(*lost, again)[:5] == ["0", "of", "4", "0", "0"]
+    good = [ends(number, effective_tokens=500) for number in (1, 2)]
+    assert arm_of(*lost, again, *good) == ["2", "of", "4", "0", "1,000", "0"]
+    twice = [*lost, again, ends(1, effective_tokens=500), lost[1]]
+    assert arm_of(*twice)[:4] == ["2", "of", "4", "1"]
+
+
+@pytest.mark.parametrize("height", [12, 16, 24, 50])
+def test_of_many_nodes_those_with_a_block_are_shown(height: int) -> None:
+    events: list[Any] = [BlockStarted(
+        run=number, runs=200, number=1, of_run=1, order=("plain",), node=f"node-{number}"
+    ) for number in range(1, 201)]  # fmt: skip
+    events += [on_node(number, 1, f"node-{number}") for number in range(1, 201)]
+    events += [BlockEnded(run=number, number=1, node=f"node-{number}") for number in range(1, 150)]
+    lines = drawn(*events, height=height)
+    assert len(lines) <= height
+    nodes = [line for line in lines if line.startswith("node-")]
+    assert nodes
+    assert not any("waiting" in line for line in nodes)
+    assert f"and {200 - len(nodes)} more nodes" in (line.rstrip() for line in lines)
     assert lines[-1].startswith("Results: ")

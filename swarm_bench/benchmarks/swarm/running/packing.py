@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file
+from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file, find_node_agents
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
@@ -115,9 +115,11 @@ def find_needs(kit: Kit) -> Needs:
     of_agent = (abilities and abilities.memory_mb) or 0
     archive = len(pack_snapshot(kit.snapshot).archive) >> 20
     return Needs(
+        programs=("git",),
         keys=tuple(keys),
         memory_mb=of_agent * experiment.at_once,
         disk_mb=2 * archive * (1 + experiment.at_once),
+        agents=find_node_agents(kit.agent_spec),
     )
 
 
