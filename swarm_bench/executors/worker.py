@@ -73,6 +73,7 @@ class Printer:
         self._descriptor = descriptor
         self._waiting = deque[bytes]()
         self._new = anyio.Event()
+        self._turn = anyio.Lock()
 
     def print(self, message: dict[str, Any]) -> None:
         """Have a message printed soon."""
@@ -93,13 +94,14 @@ class Printer:
                 await self.flush()
 
     async def flush(self) -> None:
-        """Print all that waits."""
-        while self._waiting:
-            line = memoryview(self._waiting.popleft())
-            while line:
-                await anyio.wait_writable(self._descriptor)
-                with suppress(BlockingIOError):
-                    line = line[os.write(self._descriptor, line) :]
+        """Print all that waits, each line whole: several tasks print."""
+        async with self._turn:
+            while self._waiting:
+                line = memoryview(self._waiting.popleft())
+                while line:
+                    await anyio.wait_writable(self._descriptor)
+                    with suppress(BlockingIOError):
+                        line = line[os.write(self._descriptor, line) :]
 
 
 class Worker:
