@@ -29,6 +29,7 @@ It ends with its standard input, at SIGTERM, and where it was told nothing for t
 lease: its agents must not go on spending when nobody listens.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -112,6 +113,8 @@ class Worker:
         self._benchmark = benchmark
         self._out = out
         self._sent = dict[Path, State | None]()
+        self._digests = dict[Path, tuple[int, bytes]]()
+        """Number of the bytes that were sent of a file, and their checksum."""
         self._jobs = dict[str, anyio.CancelScope]()
         self._answers = dict[int, anyio.Event]()
         self._stored = set[int]()
@@ -191,10 +194,14 @@ class Worker:
                         await self.printer.flush()
 
     def _make_pieces(self, file: Path) -> Iterator[dict[str, Any]]:
-        """Read a file; folders, and what agents left in the place of files, have none."""
+        """Read a file, or what it has grown by; folders, and what agents left in the place of
+        files, have none."""
         with suppress(OSError):
             content, name = read(file), file.relative_to(self._out).as_posix()
-            for offset in range(0, max(len(content), 1), PIECE):
+            size, digest = self._digests.get(file, (0, b""))
+            start = size if hashlib.sha256(content[:size]).digest() == digest else 0
+            self._digests[file] = len(content), hashlib.sha256(content).digest()
+            for offset in range(start, max(len(content), 1), PIECE):
                 encoded = b64encode(content[offset : offset + PIECE]).decode()
                 yield {"file": name, "offset": offset, "content": encoded}
 
@@ -204,6 +211,7 @@ class Worker:
             if file.is_symlink() or not file.is_dir():
                 file.unlink(missing_ok=True)
         self._sent.clear()
+        self._digests.clear()
 
 
 async def serve(source: int, printer: Printer) -> None:
