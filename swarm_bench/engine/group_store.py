@@ -164,8 +164,8 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         fields = delivery.own
         if fields is not None:
             dumped = fields.model_dump(mode="json")
-            cleaned = {name: clean_value(value, self.secrets) for name, value in dumped.items()}
-            fields = type(fields).model_validate(cleaned)
+            values = {name: clean_value(value, self.secrets) for name, value in dumped.items()}
+            fields = type(fields).model_validate(values)
         return replace(clean_value(delivery, self.secrets), trial=delivery.trial, own=fields)
 
     async def keep(self, delivery: CaseDelivery, node: str | None = None) -> None:

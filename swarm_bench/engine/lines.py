@@ -369,17 +369,17 @@ class Records(Generic[R]):
     def set_aside_lost(self) -> set[str]:
         """Move the lines of trials that were lost with their node, likewise. Returns their ids."""
         self.fold()
-        kept, lost = list[bytes](), dict[str, bytes]()
+        lines, rerun = list[bytes](), dict[str, bytes]()
         for _, line, head in self._read_folded()[1]:
             if head is not None and head.cause is Cause.NODE_LOST and head.trial is not None:
-                lost[head.trial] = line
+                rerun[head.trial] = line
             else:
-                kept.append(line)
-        if lost:
-            append_line(self._superseded, b"\n".join(lost.values()))
-            write_whole(self.path, b"".join(line + b"\n" for line in kept))
+                lines.append(line)
+        if rerun:
+            append_line(self._superseded, b"\n".join(rerun.values()))
+            write_whole(self.path, b"".join(line + b"\n" for line in lines))
         self._read = None
-        return {*lost}
+        return {*rerun}
 
     def _refuse_newer(self, number: int, line: bytes) -> None:
         if is_newer(line):

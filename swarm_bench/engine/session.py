@@ -20,7 +20,7 @@ from swarm_bench.core.events import (
     WarningRaised,
 )
 from swarm_bench.core.interruption import SIGNALS
-from swarm_bench.core.roles.executor import OpenedExecutor, Place
+from swarm_bench.core.roles.executor import Host, OpenedExecutor
 from swarm_bench.core.session.base import C, Group, Machine
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.group_store import D, J, Store
@@ -54,10 +54,10 @@ async def run_session(
     )
     try:
         interrupted = await _run_blocks(store, blocks, executor, is_clear)
-        if not interrupted and (lost := records.set_aside_lost()):
+        if not interrupted and (rerun := records.set_aside_lost()):
             store.forget_attempts()
-            again = (select_part(block, lost) for block in blocks)
-            remainder = [block for block in again if block.groups]
+            parts = (select_part(block, rerun) for block in blocks)
+            remainder = [block for block in parts if block.groups]
             trials, groups = _count_by_arm(store, remainder)
             store.emit(RerunStarted(trials=trials, groups=groups))
             return await _run_blocks(store, remainder, executor, is_clear)
@@ -119,7 +119,7 @@ async def _run_at_once(
     a limit of the cost only those that do not. Raises it when it was reached, and not because of
     what was set aside for the blocks that ran."""
     free = anyio.Semaphore(executor.blocks_at_once)
-    waiting, refused = deque(blocks), list[Block[C]]()
+    queue, refused = deque(blocks), list[Block[C]]()
     limits = list[CostLimitReached]()
 
     async def run(block: Block[C]) -> None:
@@ -131,14 +131,14 @@ async def _run_at_once(
         free.release()  # not after another error, which ends the session
 
     async with anyio.create_task_group() as tasks:
-        while waiting:
+        while queue:
             await free.acquire()
             if refused or limits:
                 break
-            tasks.start_soon(run, waiting.popleft())
+            tasks.start_soon(run, queue.popleft())
     if limits:
         raise limits[0]
-    for block in (*refused, *waiting):  # alone
+    for block in (*refused, *queue):  # alone
         if not await _run_at_place(store, block, executor):
             next(store.turns(block))
 
@@ -148,33 +148,33 @@ async def _run_at_place(
 ) -> bool:
     """Run a block; false where there is no money to begin with it. Raises `CostLimitReached` where
     it ends in the middle."""
-    async with executor.open_place() as place:
+    async with executor.reserve_host() as host:
         turns = store.turns(block)
         try:
             turn = next(turns, None)
         except CostLimitReached:
             return False
         if turn is not None:
-            store.emit(_make_block_started(block, store.experiment.runs, place.node))
+            store.emit(_make_block_started(block, store.experiment.runs, host.node))
         while turn is not None:
             try:
-                await _run_block(store, turn, place, executor.groups_at_once)
+                await _run_block(store, turn, host, executor.groups_at_once)
             except BaseExceptionGroup as errors:
                 raise _unwrap(errors) from None
             turn = next(turns, None)
-        store.emit(BlockEnded(run=block.run, number=block.number, node=place.node))
+        store.emit(BlockEnded(run=block.run, number=block.number, node=host.node))
     return True
 
 
 async def _run_block(
-    store: Store[C, J, D], block: Block[C], place: Place[J, D], groups_at_once: int
+    store: Store[C, J, D], block: Block[C], host: Host[J, D], groups_at_once: int
 ) -> None:
     """Start the groups in their order. The first error stops those that run."""
     free = anyio.Semaphore(groups_at_once)
 
     async def run(group: Group[C]) -> None:
-        group_store = store.make_group_store(group, place.node)
-        await place.execute(group_store.job, group_store.keep)
+        group_store = store.make_group_store(group, host.node)
+        await host.execute(group_store.job, group_store.keep)
         group_store.check()
         free.release()  # not after an error, which ends the block
 

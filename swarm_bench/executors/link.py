@@ -44,7 +44,7 @@ class Streams(NamedTuple):
 @dataclass(kw_only=True)
 class _Job:
     deliver: Deliver[Any]
-    ended: anyio.Event = field(default_factory=anyio.Event)
+    end: anyio.Event = field(default_factory=anyio.Event)
     error: Exception | None = None
 
 
@@ -78,7 +78,7 @@ class Link:
         """The error with which all groups end."""
 
     @asynccontextmanager
-    async def open(self, streams: Streams, order: dict[str, Any]) -> AsyncIterator[None]:
+    async def connect(self, streams: Streams, order: dict[str, Any]) -> AsyncIterator[None]:
         """Send a worker the first of its lines, and read its own for the block."""
         failure: Exception | None = None
         async with anyio.create_task_group() as tasks:
@@ -112,11 +112,11 @@ class Link:
         dumped = self._benchmark.jobs.dump_python(content, mode="json")
         self._send({"job": name, "content": dumped})
         try:
-            await job.ended.wait()
+            await job.end.wait()
         except anyio.get_cancelled_exc_class():
             self._send({"cancel": name})
             with anyio.CancelScope(shield=True), anyio.move_on_after(END_SECONDS):
-                await job.ended.wait()
+                await job.end.wait()
             raise
         finally:
             del self._jobs[name]
@@ -149,18 +149,18 @@ class Link:
             self._lose(error)
 
     async def _lines(self, received: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        rest = bytearray()
+        buffer = bytearray()
         while True:
             with anyio.fail_after(self._silence):
                 chunk = await anext(received, None)
             if chunk is None:
                 return
-            first, *others = chunk.split(b"\n")
-            rest += first
-            for line in others:
-                yield bytes(rest)
-                rest = bytearray(line)
-            if len(rest) > LONGEST_LINE:
+            first, *lines = chunk.split(b"\n")
+            buffer += first
+            for line in lines:
+                yield bytes(buffer)
+                buffer = bytearray(line)
+            if len(buffer) > LONGEST_LINE:
                 raise self._no_line(f"{LONGEST_LINE} bytes without an end")
 
     def _lose(self, error: Exception) -> None:
@@ -168,7 +168,7 @@ class Link:
         self._opened.set()
         for job in self._jobs.values():
             job.error = job.error or error
-            job.ended.set()
+            job.end.set()
 
     async def _take(self, line: bytes, tasks: TaskGroup) -> None:
         """Do what a line says. Raises `HarnessError` for what is none."""
@@ -208,7 +208,7 @@ class Link:
     def _end(self, job: _Job, failure: Any) -> None:
         if failure is not None and job.error is None:
             job.error = HarnessError(f"{self.name}: {str(failure)[:_REASON]}")
-        job.ended.set()
+        job.end.set()
 
     async def _deliver(self, job: _Job, number: int, delivery: Any) -> None:
         """Store a delivery, which cannot be stopped: what has ended is stored. What starts may wait

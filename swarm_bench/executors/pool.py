@@ -10,7 +10,7 @@ import anyio
 
 from swarm_bench.core.errors import NodeLost
 from swarm_bench.core.events import Emit, WarningRaised
-from swarm_bench.core.roles.executor import Deliver, OpenedExecutor, Place, Portable
+from swarm_bench.core.roles.executor import Deliver, Host, OpenedExecutor, Portable
 from swarm_bench.executors.link import Link
 
 
@@ -24,18 +24,18 @@ class Pool:
         self._changed = anyio.Condition()
         self._emit = emit
 
-    def opened(self, nodes: Mapping[str, dict[str, Any]]) -> OpenedExecutor[Any, Any]:
+    def build_executor(self, nodes: Mapping[str, dict[str, Any]]) -> OpenedExecutor[Any, Any]:
         """Return what runs the blocks."""
         return OpenedExecutor(
-            open_place=self._open_place, blocks_at_once=len(self._links), nodes=nodes
+            reserve_host=self._reserve_host, blocks_at_once=len(self._links), nodes=nodes
         )
 
     @asynccontextmanager
-    async def _open_place(self) -> AsyncIterator[Place[Any, Any]]:
+    async def _reserve_host(self) -> AsyncIterator[Host[Any, Any]]:
         """Wait for a worker that is free, for the block. Raises `NodeLost` when all are lost."""
         link = await self._take()
         try:
-            yield Place(partial(self._run, link), link.name)
+            yield Host(partial(self._run, link), link.name)
         finally:
             with anyio.CancelScope(shield=True):
                 async with self._changed:
@@ -55,12 +55,12 @@ class Pool:
 
     async def _run(self, link: Link, job: Any, deliver: Deliver[Any]) -> None:
         """Run a group. Trials that are lost with their node end so."""
-        ended = set[str]()
+        finished_ids = set[str]()
 
         async def keep(delivery: Any) -> None:
             await deliver(delivery)
             if (trial := self._portable.find_end(delivery)) is not None:
-                ended.add(trial)
+                finished_ids.add(trial)
 
         was_lost = link.lost is not None
         try:
@@ -68,5 +68,5 @@ class Pool:
         except NodeLost as error:
             if not was_lost:
                 self._emit(WarningRaised(message=str(error)))
-            for delivery in self._portable.describe_lost(job, ended, str(error)):
+            for delivery in self._portable.describe_lost(job, finished_ids, str(error)):
                 await deliver(delivery)

@@ -49,10 +49,10 @@ class RayCluster:
     """The cluster of RAY_ADDRESS, or one on this machine."""
 
     @asynccontextmanager
-    async def open(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+    async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
         """Start a worker on each node that can run the session. Raises `UsageError` without any,
         `HarnessError` for a node that lacks something."""
-        async with _connected(session.agents_at_once, session.emit):
+        async with _connect_to_ray(session.agents_at_once, session.emit):
             nodes = _list_nodes(session.agents_at_once)
             actors = [_start_actor(node, session.agents_at_once) for node in nodes]
             session.emit(Preparing(step=f"examining {len(nodes)} nodes"))
@@ -62,11 +62,13 @@ class RayCluster:
                 links = await _open_links(nodes, actors, session, stack)
                 pool = Pool(session.portable, links, session.emit)
                 machines = [fact["machine"] for fact in facts]
-                yield pool.opened(dict(zip((node.name for node in nodes), machines, strict=True)))
+                yield pool.build_executor(
+                    dict(zip((node.name for node in nodes), machines, strict=True))
+                )
 
     async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
         """Return what each node has, beside sessions that run. Raises `UsageError`."""
-        async with _connected(agents_at_once, lambda event: None):
+        async with _connect_to_ray(agents_at_once, lambda event: None):
             nodes = _list_nodes(agents_at_once)
             actors = [_start_actor(node, 0) for node in nodes]
 
@@ -85,7 +87,7 @@ class RayCluster:
 
 
 @asynccontextmanager
-async def _connected(agents: int, emit: Emit) -> AsyncIterator[None]:
+async def _connect_to_ray(agents: int, emit: Emit) -> AsyncIterator[None]:
     """Connect to the cluster for the block. Raises `UsageError`."""
     emit(Preparing(step="connecting to Ray"))
     options = _set_environment(agents)
@@ -125,14 +127,14 @@ async def _connected(agents: int, emit: Emit) -> AsyncIterator[None]:
 
 @contextmanager
 def _hidden_stderr() -> Iterator[None]:
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+    stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(null)
 
 
 async def _check_answers(address: str) -> None:
@@ -176,10 +178,10 @@ def _list_nodes(agents: int) -> list[_Node]:
     nodes = _list_alive()
     able = [node for node in nodes if node.agents >= agents]
     if not able:
-        most = max((node.agents for node in nodes), default=0)
+        capacity = max((node.agents for node in nodes), default=0)
         raise UsageError(
-            f"--on ray: {agents} agents run at once, and no node takes more than {most:g}; start "
-            f"nodes with ray start --resources '{{\"{RESOURCE}\": {agents}}}', or give "
+            f"--on ray: {agents} agents run at once, and no node takes more than {capacity:g}; "
+            f"start nodes with ray start --resources '{{\"{RESOURCE}\": {agents}}}', or give "
             "--concurrency"
         )
     names = [node.name for node in able]
@@ -267,7 +269,7 @@ async def _open_links(
             silence=SILENCE_SECONDS,
         )
         stack.push_async_callback(_stop, actor)
-        await stack.enter_async_context(link.open(_connect(actor, node.name), order))
+        await stack.enter_async_context(link.connect(_connect(actor, node.name), order))
         links.append(link)
     await _gather(lambda number: links[number].wait_until_open(), len(links))
     return links

@@ -9,10 +9,12 @@ import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
+from contextlib import ExitStack
 
 from swarm_bench.core.roles.executor import Needs
 from swarm_bench.executors.node_facts import collect_facts
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.ownership import temporary
 
 _PIECE = 1 << 16
 _LINE = 1 << 24
@@ -22,7 +24,8 @@ class Relay:
     """One of them is on each node, for one session."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="swarm-bench-relay-")
+        self._stack = ExitStack()
+        self._folder = self._stack.enter_context(temporary())
         self._process: asyncio.subprocess.Process | None = None
 
     async def examine(self, needs: str) -> str:
@@ -36,8 +39,8 @@ class Relay:
         benchmark."""
         if hashlib.sha256(context).hexdigest() != digest:
             raise ValueError("the session arrived broken")
-        folder = Path(self._folder.name)
-        (folder / "context.json").write_bytes(context)
+        folder = self._folder
+        write_whole(folder / "context.json", context)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "swarm_bench.executors.worker"),
@@ -69,7 +72,7 @@ class Relay:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             await self._process.wait()
-        self._folder.cleanup()
+        self._stack.close()
 
 
 def _find_authentication() -> str:

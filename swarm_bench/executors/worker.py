@@ -62,6 +62,7 @@ PIECE = 1 << 19
 ALIVE_SECONDS = 5.0
 """Seconds between two signs of life, in both directions."""
 _CHUNK = 1 << 16
+_MOST_CONTEXT = 1 << 32
 _MOST_WAITING = 10_000
 """Lines that wait to be printed, beyond which what agents do at the moment is not told."""
 
@@ -122,7 +123,7 @@ class Worker:
         """Sentences on the money that is missing, by the deliveries."""
         self._number = 0
         self._sending = anyio.Lock()
-        self._left = False
+        self._abandoned = False
         """Whether whoever stored the deliveries is gone."""
 
     def take(self, message: dict[str, Any], execute: Executor[Any, Any], tasks: TaskGroup) -> None:
@@ -140,9 +141,9 @@ class Worker:
                         self._unpaid[number] = reason
                     self._answers[number].set()
 
-    def leave(self) -> None:
+    def abandon(self) -> None:
         """Stop what runs: nobody stores its deliveries any more."""
-        self._left = True
+        self._abandoned = True
         for event in self._answers.values():
             event.set()
         for scope in self._jobs.values():
@@ -172,7 +173,7 @@ class Worker:
         content = self._benchmark.deliveries.dump_python(delivery, mode="json")
         await self._send_files()
         self._answers[number] = anyio.Event()
-        if not self._left:
+        if not self._abandoned:
             self.printer.print({"job": name, "number": number, "delivery": content})
             await self._answers[number].wait()
         del self._answers[number]
@@ -220,9 +221,9 @@ async def serve(source: int, printer: Printer) -> None:
     order = json.loads(await anext(lines))
     sweep(Path(order["work"]))  # what a worker left that was killed
     with temporary(Path(order["work"])) as folder:
-        context = await anyio.Path(order["context"]).read_bytes()
+        context = read(Path(order["context"]), _MOST_CONTEXT)
         async with anyio.create_task_group() as tasks:
-            await tasks.start(_listen, tasks.cancel_scope)
+            await tasks.start(_watch_signals, tasks.cancel_scope)
             tasks.start_soon(printer.run)
             try:
                 benchmark = entry_points.load("benchmarks", order["benchmark"])()
@@ -252,9 +253,9 @@ async def _serve(
                         line = await anext(lines)
                     worker.take(json.loads(line), execute, groups)
             except (StopAsyncIteration, TimeoutError):
-                worker.leave()
+                worker.abandon()
             except anyio.get_cancelled_exc_class():
-                worker.leave()
+                worker.abandon()
                 raise
         tasks.cancel_scope.cancel()
 
@@ -267,18 +268,18 @@ async def _show_life(printer: Printer) -> None:
 
 async def _read_lines(descriptor: int) -> AsyncIterator[bytes]:
     os.set_blocking(descriptor, False)
-    rest = b""
+    tail = b""
     while True:
         await anyio.wait_readable(descriptor)
         with suppress(BlockingIOError):
             if not (chunk := os.read(descriptor, _CHUNK)):
                 return
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
+            *lines, tail = (tail + chunk).split(b"\n")
+            for line in lines:
                 yield line
 
 
-async def _listen(scope: anyio.CancelScope, *, task_status: TaskStatus[None]) -> None:
+async def _watch_signals(scope: anyio.CancelScope, *, task_status: TaskStatus[None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:

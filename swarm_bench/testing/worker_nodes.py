@@ -41,7 +41,7 @@ class WorkerNodes:
         self._started = started
 
     @asynccontextmanager
-    async def open(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+    async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
         """Start the workers. Raises `HarnessError`."""
         async with AsyncExitStack() as stack:
             links = []
@@ -58,7 +58,7 @@ class WorkerNodes:
             for link in links:
                 await link.wait_until_open()
             nodes = {link.name: machine.describe() for link in links}
-            yield Pool(session.portable, links, session.emit).opened(nodes)
+            yield Pool(session.portable, links, session.emit).build_executor(nodes)
 
     async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
         """Return what this machine has, for each node."""
@@ -91,7 +91,7 @@ async def open_worker(
         started = await anyio.open_process(command, stderr=None, cwd=work)
         async with started as process:
             try:
-                async with link.open(_connect(process, link.name), order):
+                async with link.connect(_connect(process, link.name), order):
                     yield process
             finally:
                 await _end(process)

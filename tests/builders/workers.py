@@ -18,7 +18,7 @@ from swarm_bench.app.benchmarks import run_call
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.events import BlockStarted, Event
-from swarm_bench.core.roles.executor import OpenedExecutor, PackedSession, Place
+from swarm_bench.core.roles.executor import Host, OpenedExecutor, PackedSession
 from swarm_bench.executors.link import Link, Streams
 
 MEASURED = {"session", "node", "started_at", "ended_at", "wall_seconds", "sha256"}
@@ -50,15 +50,15 @@ class Workers:
             ]
 
             @asynccontextmanager
-            async def open_place() -> AsyncIterator[Place[Any, Any]]:
+            async def reserve_host() -> AsyncIterator[Host[Any, Any]]:
                 link = links.pop()
                 self.used.add(link.name)
                 try:
-                    yield Place(link, link.name)
+                    yield Host(link, link.name)
                 finally:
                     links.append(link)
 
-            yield OpenedExecutor(open_place=open_place, blocks_at_once=self.places)
+            yield OpenedExecutor(reserve_host=reserve_host, blocks_at_once=self.places)
 
     @asynccontextmanager
     async def _start(self, session: PackedSession, name: str) -> AsyncIterator[Link]:
@@ -76,7 +76,7 @@ class Workers:
             COMMAND, stderr=None, cwd=work, env=variables
         ) as process:
             try:
-                async with link.open(self._connect(process), order):
+                async with link.connect(self._connect(process), order):
                     yield link
             finally:
                 with anyio.CancelScope(shield=True):

@@ -10,7 +10,7 @@ import pytest
 
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.events import BlockStarted
-from swarm_bench.core.roles.executor import Deliver, OpenedExecutor, Place
+from swarm_bench.core.roles.executor import Deliver, Host, OpenedExecutor
 from swarm_bench.engine.session import run_session
 from tests.engine.test_session import Asker, Questions
 
@@ -27,10 +27,10 @@ class Places:
         self.most = 0
 
     def opened(self) -> OpenedExecutor[Questions, str]:
-        return OpenedExecutor(open_place=self.open_place, blocks_at_once=2)
+        return OpenedExecutor(reserve_host=self.reserve_host, blocks_at_once=2)
 
     @asynccontextmanager
-    async def open_place(self) -> AsyncIterator[Place[Questions, str]]:
+    async def reserve_host(self) -> AsyncIterator[Host[Questions, str]]:
         name = self.free.pop(0)
         self.most = max(self.most, 2 - len(self.free))
 
@@ -39,7 +39,7 @@ class Places:
             await anyio.sleep(0.01)
             await deliver(f"answer to {job.id}")
 
-        yield Place(execute, name)
+        yield Host(execute, name)
         self.free.append(name)
 
 

@@ -98,12 +98,12 @@ class SwarmBenchmark:
         return delivery.trial.id if isinstance(delivery, Execution) else None
 
     def describe_lost(
-        self, job: SwarmJob, ended: Collection[str], detail: str
+        self, job: SwarmJob, finished_ids: Collection[str], detail: str
     ) -> Iterator[Delivery]:
         """Yield an execution of each trial that has none yet. What happened around them is not
         known, nor what they spent."""
         for trial in job.swarm.trials:
-            if trial.id not in ended:
+            if trial.id not in finished_ids:
                 yield Execution(
                     trial=trial,
                     outcome=Outcome(cause=Cause.NODE_LOST, detail=detail),

@@ -93,9 +93,9 @@ class Ledger(Budget):
     def copy_for(self, trials: Sequence[SwarmTrial]) -> Budget:
         """Return what a job with these trials has of it: not what others have set aside."""
         ids = {trial.id for trial in trials}
-        others = (amount for names, amount in self._reserved.items() if not names & ids)
+        reserved = (amount for names, amount in self._reserved.items() if not names & ids)
         budget = self.copy()
-        budget.paid += sum(others)
+        budget.paid += sum(reserved)
         return budget
 
     def check(self, mode: str) -> None:

@@ -152,9 +152,9 @@ class SwarmStore(Store[Task, SwarmJob, Delivery]):
                 tasks[trial.number if self.experiment.swarm_size is None else 0].append(trial)
             modes = [[trial.arm for trial in of_task] for of_task in tasks.values()]
             number = self.ledger.turn(modes, self.experiment.at_once)
-            chosen = [trial for of_task in [*tasks.values()][:number] for trial in of_task]
-            turn = {trial.id for trial in chosen}
-            with self.ledger.reserve(chosen):
+            affordable = [trial for of_task in [*tasks.values()][:number] for trial in of_task]
+            turn = {trial.id for trial in affordable}
+            with self.ledger.reserve(affordable):
                 yield _split_swarms(select_part(remainder, turn))
             (remainder,) = drop_finished([remainder], turn) or [replace(remainder, groups=())]
         if remainder.groups:
@@ -246,8 +246,8 @@ class OneSwarmStore:
         """Write the files of a trial. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
         scored = self._score(execution)
-        made = make_record(session.experiment, execution, scored)
-        record = made.model_copy(update={"node": self._node})
+        record = make_record(session.experiment, execution, scored)
+        record = record.model_copy(update={"node": self._node})
         self._artefacts.make_mode_folder(trial.run, trial.arm)
         if session.recorder is not None:
             session.recorder.keep(

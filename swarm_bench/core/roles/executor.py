@@ -33,7 +33,7 @@ class Executor(Protocol[J_in, D_out]):
 
 
 @dataclass(frozen=True)
-class Place(Generic[J, D]):
+class Host(Generic[J, D]):
     """Where a block runs, whole."""
 
     execute: Executor[J, D]
@@ -45,7 +45,7 @@ class Place(Generic[J, D]):
 class OpenedExecutor(Generic[J, D]):
     """What runs the blocks of a session."""
 
-    open_place: Callable[[], AbstractAsyncContextManager[Place[J, D]]]
+    reserve_host: Callable[[], AbstractAsyncContextManager[Host[J, D]]]
     """Finds the place of a block."""
     blocks_at_once: int = 1
     groups_at_once: int = 1
@@ -57,7 +57,7 @@ class OpenedExecutor(Generic[J, D]):
 def run_here(execute: Executor[J, D], groups_at_once: int = 1) -> OpenedExecutor[J, D]:
     """Return what runs one block after the other in this process."""
     return OpenedExecutor(
-        open_place=lambda: nullcontext(Place(execute)), groups_at_once=groups_at_once
+        reserve_host=lambda: nullcontext(Host(execute)), groups_at_once=groups_at_once
     )
 
 
@@ -81,7 +81,7 @@ class Portable(Protocol[J, D]):
         """Return the id of the trial that ends with a delivery; `None` for any other."""
         ...
 
-    def describe_lost(self, job: J, ended: Collection[str], detail: str) -> Iterator[D]:
+    def describe_lost(self, job: J, finished_ids: Collection[str], detail: str) -> Iterator[D]:
         """Yield what is delivered of a group whose node was lost: the end of each of its trials
         that has none yet."""
         ...
@@ -122,15 +122,18 @@ class Needs:
     """Variables that can be of use: it is said which are set."""
 
 
-OpenPacked = Callable[[PackedSession], AbstractAsyncContextManager[OpenedExecutor[Any, Any]]]
-"""Opens what runs the groups of a session elsewhere, as `ExecutorKind.open` does."""
+_Opening = AbstractAsyncContextManager[OpenedExecutor[Any, Any]]
+OpenPacked = Callable[[PackedSession], _Opening]
+"""Opens what runs the groups of a session elsewhere, as `ExecutorKind.launch` does."""
 
 
 class ExecutorKind(Protocol):
     """What `--on` names; packages register theirs as `swarm_bench.executors`. It is made without
     arguments, or with what stands behind a colon."""
 
-    def open(self, session: PackedSession) -> AbstractAsyncContextManager[OpenedExecutor[Any, Any]]:
+    def launch(
+        self, session: PackedSession
+    ) -> AbstractAsyncContextManager[OpenedExecutor[Any, Any]]:
         """Open it for a session. Raises `UsageError` and `HarnessError` where it cannot be."""
         ...
 
@@ -146,4 +149,4 @@ def find_executor(name: str) -> OpenPacked | None:
     if name == LOCAL:
         return None
     kind: ExecutorKind = entry_points.make("executors", name)
-    return kind.open
+    return kind.launch

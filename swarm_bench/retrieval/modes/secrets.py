@@ -186,13 +186,13 @@ def _fill(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]
 def refuse_keys(experiment: Redactable) -> None:
     """Refuse keys and logins that stand in what holds modes: they are not sent to other machines.
     Raises `UsageError`."""
-    stored = drop_keys(experiment)
-    for mode, redacted in zip(experiment.modes, stored.modes, strict=True):
-        if mode != redacted:
+    redacted = drop_keys(experiment)
+    for mode, redacted_mode in zip(experiment.modes, redacted.modes, strict=True):
+        if mode != redacted_mode:
             raise UsageError(
                 f"The mode {mode.name} sets values in its file that could be keys, which are not "
                 "sent to other machines; name variables in their places, such as ${NAME}, and set "
                 "those there"
             )
-    if experiment.service_url != stored.service_url:
+    if experiment.service_url != redacted.service_url:
         raise UsageError("--service-url has a login, which is not sent to other machines; omit it")

@@ -111,7 +111,7 @@ async def test_a_trial_that_waits_for_money_can_be_given_up(tmp_path: Path) -> N
     with anyio.fail_after(40):
         async with (
             Workers(tmp_path / "workers", places=1).open(session) as executor,
-            executor.open_place() as place,
+            executor.reserve_host() as place,
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(place.execute, CaseJob(group=group, properties={}), wait)

@@ -190,10 +190,10 @@ class PortableModels(PortablePairs):
         request = _make_request(values, benchmark)
         properties = _resolve(benchmark, request, old)
         ready = build_ready(benchmark, request, properties, old, will_run=True)
-        answered = ready.benchmark.reuse_answers(values.answers).set_folder(folder / OUT)
+        benchmark = ready.benchmark.reuse_answers(values.answers).set_folder(folder / OUT)
         return _Runnable(
-            run=partial(_run_judged, answered) if values.is_judge_limited else answered.run,
-            try_out=answered.try_out,
+            run=partial(_run_judged, benchmark) if values.is_judge_limited else benchmark.run,
+            try_out=benchmark.try_out,
             properties=properties,
             experiment=ready.experiment,
             folder=ModelFolder(folder / "session"),

@@ -56,8 +56,8 @@ def _dump(delivery: CaseDelivery, handler: SerializerFunctionWrapHandler) -> dic
 def _parse(content: Any, handler: ValidatorFunctionWrapHandler) -> CaseDelivery:
     if not isinstance(content, dict) or content.get(_FIELDS) is None:
         return handler(content)  # type: ignore[no-any-return]
-    ended: CaseEnded = handler({**content, _FIELDS: None})
-    return replace(ended, own=AnswerFields.model_validate(content[_FIELDS]))
+    delivery: CaseEnded = handler({**content, _FIELDS: None})
+    return replace(delivery, own=AnswerFields.model_validate(content[_FIELDS]))
 
 
 _Delivery = Annotated[CaseDelivery, WrapValidator(_parse), WrapSerializer(_dump)]
@@ -92,11 +92,11 @@ class PortableGroups:
         return delivery.trial.id if isinstance(delivery, CaseEnded) else None
 
     def describe_lost(
-        self, job: CaseJob, ended: Collection[str], detail: str
+        self, job: CaseJob, finished_ids: Collection[str], detail: str
     ) -> Iterator[CaseDelivery]:
         """Yield the end of each trial that has none yet."""
         for trial in job.group.trials:
-            if trial.id not in ended:
+            if trial.id not in finished_ids:
                 yield CaseEnded(trial=trial, cause=Cause.NODE_LOST, detail=detail)
 
 

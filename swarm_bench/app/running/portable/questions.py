@@ -103,9 +103,9 @@ class PortableQuestions(PortableGroups):
         that are not on this machine."""
         values = _CONTEXT.validate_json(context)
         move_to(folder / "files", values.files)
-        stored = RetrieveExperiment.from_json(values.experiment)
-        modes = tuple(_make_absolute(mode) for mode in stored.modes)
-        experiment = stored.model_copy(update={"modes": modes})
+        packed = RetrieveExperiment.from_json(values.experiment)
+        modes = tuple(_make_absolute(mode) for mode in packed.modes)
+        experiment = packed.model_copy(update={"modes": modes})
         tools = _build_tools(values, experiment, folder)
         if missing := [name for name in values.variables if name not in tools.variables]:
             raise UsageError(
