@@ -22,7 +22,9 @@ class Pace:
         self._running = defaultdict[str, float](float)
         self._set_up = Counter[str]()
         self._ended = Counter[str]()
-        self._lasted = defaultdict[str, list[float]](list)
+        self._timed = Counter[str]()
+        """Trials of each arm that lasted a known time."""
+        self._lasted = defaultdict[str, float](float)
         self._more_set_ups = dict[str | None, tuple[str, int]]()
         """Set-ups that the running group of an arm still has, by its own count; of each machine."""
         self._preparing = dict[str | None, str]()
@@ -49,7 +51,8 @@ class Pace:
         self._switch(arm, setting_up=False)
         self._ended[arm] += 1
         if seconds is not None:
-            self._lasted[arm].append(seconds)
+            self._timed[arm] += 1
+            self._lasted[arm] += seconds
 
     def rerun(self, trials: Mapping[str, int], groups: Mapping[str, int]) -> None:
         """Take note of what runs once more, by arm; all else has ended."""
@@ -66,8 +69,8 @@ class Pace:
             return None
         behind = defaultdict[str, float](float, self._ended)
         for arm, age in ages:
-            if durations := self._lasted[arm]:
-                behind[arm] += min(1.0, age * len(durations) / (sum(durations) or 1.0))
+            if number := self._timed[arm]:
+                behind[arm] += min(1.0, age * number / (self._lasted[arm] or 1.0))
         trial_seconds = {arm: self._running[arm] / behind[arm] for arm in behind if behind[arm]}
         usual = sum(self._running.values()) / (sum(behind.values()) or 1)
         trials = sum(

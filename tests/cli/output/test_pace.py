@@ -1,5 +1,7 @@
 """How long a session will still take, told before its end."""
 
+import time
+
 import pytest
 
 from swarm_bench.cli.output.pace import Pace, format_duration, format_estimate
@@ -97,3 +99,12 @@ def test_nobody_reads_more_than_is_known(seconds: float, text: str) -> None:
 )
 def test_what_has_passed_is_exact(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
+
+
+def test_an_estimate_does_not_take_longer_the_more_trials_have_ended() -> None:
+    pace = Pace({"a": 200_000}, {"a": 1}, lambda: 1.0)
+    for _ in range(100_000):
+        pace.end("a", 60.0)
+    began = time.process_time()
+    assert pace.estimate_remaining([("a", 30.0)] * 5_000) is not None
+    assert time.process_time() - began < 1.0  # adding up all of them each time takes several
