@@ -85,7 +85,7 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/cases.py
 	$(BIN)/python perf/diffs.py
 	$(BIN)/python perf/driver.py
-	$(BIN)/python perf/many_machines.py 10 50
+	$(BIN)/python perf/many_machines.py 10
 
 fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, or in one ENTRY=task-file
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
