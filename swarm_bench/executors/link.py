@@ -181,7 +181,7 @@ class Link:
             elif "ended" in message:
                 self._end(self._find_job(message), message["ended"])
             elif "file" in message:
-                self._keep_piece(message)
+                await anyio.to_thread.run_sync(self._keep_piece, message)
             elif "event" in message:
                 event = _EVENTS[message["event"]].validate_python(message["content"])
                 if isinstance(event, StepStarted | TrialStarted):

@@ -63,6 +63,8 @@ ALIVE_SECONDS = 5.0
 """Seconds between two signs of life, in both directions."""
 _CHUNK = 1 << 16
 _MOST_CONTEXT = 1 << 32
+_HOLD_SECONDS = 0.5
+"""How long what agents do waits to be told."""
 _MOST_WAITING = 10_000
 """Lines that wait to be printed, beyond which what agents do at the moment is not told."""
 
@@ -75,24 +77,32 @@ class Printer:
         self._descriptor = descriptor
         self._waiting = deque[bytes]()
         self._new = anyio.Event()
+        self._urgent = anyio.Event()
         self._turn = anyio.Lock()
 
-    def print(self, message: dict[str, Any]) -> None:
+    def print(self, message: dict[str, Any], *, urgent: bool = True) -> None:
         """Have a message printed soon."""
         self._waiting.append(json.dumps(message).encode() + b"\n")
         self._new.set()
+        if urgent:
+            self._urgent.set()
 
     def emit(self, event: Event) -> None:
-        """Have an event printed."""
-        if not isinstance(event, TrialActive) or len(self._waiting) < _MOST_WAITING:
-            self.print({"event": type(event).__name__, "content": to_jsonable_python(event)})
+        """Have an event printed; what agents do meanwhile with others, as each line by itself costs
+        the driver a message."""
+        is_activity = isinstance(event, TrialActive)
+        if not is_activity or len(self._waiting) < _MOST_WAITING:
+            message = {"event": type(event).__name__, "content": to_jsonable_python(event)}
+            self.print(message, urgent=not is_activity)
 
     async def run(self) -> None:
         """Print what waits, until nobody reads any more."""
         with suppress(BrokenPipeError):
             while True:
                 await self._new.wait()
-                self._new = anyio.Event()
+                with anyio.move_on_after(_HOLD_SECONDS):
+                    await self._urgent.wait()
+                self._new, self._urgent = anyio.Event(), anyio.Event()
                 await self.flush()
 
     async def flush(self) -> None:
