@@ -24,7 +24,7 @@ class Recorder(Printer):
         self.messages = list[dict[str, Any]]()
         self.delivered = anyio.Semaphore(0)
 
-    def print(self, message: dict[str, Any]) -> None:
+    def print(self, message: dict[str, Any], *, urgent: bool = True) -> None:
         self.messages.append(message)
         if "delivery" in message:
             self.delivered.release()
