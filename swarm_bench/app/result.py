@@ -13,6 +13,7 @@ from swarm_bench.core.errors import (
     GateFailed,
     HarnessError,
     ModelFailed,
+    NodeLost,
     NotAuthorized,
     NoVerdictPossible,
     WrongAddress,
@@ -20,12 +21,12 @@ from swarm_bench.core.errors import (
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.cases import Case
-from swarm_bench.core.session.designs import Design
+from swarm_bench.core.session.designs import LOCAL, Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, iterate_groups
 
-Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | WrongAddress
+Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | WrongAddress | NodeLost
 """Errors that end a session in order, before its end."""
 
 
@@ -36,10 +37,18 @@ def shorten_summary(summary: RenderedDocument, width: int, *, colours: bool) -> 
     return render_brief(summary.document, width, colours=colours)
 
 
-def format_continue_command(design: Design, folder: Path, service_url: str | None = None) -> str:
+def format_continue_command(
+    design: Design, folder: Path, service_url: str | None = None, on: str = LOCAL
+) -> str:
     """Return the command that continues a session of the swarm benchmark."""
     service = f" --service-url {quote(remove_logins(service_url))}" if service_url else ""
-    return f"swarm-bench {design.name} --continue {quote(str(folder))}{service}"
+    command = f"swarm-bench {design.name} --continue {quote(str(folder))}{service}"
+    return f"{command}{format_on(on)}"
+
+
+def format_on(on: str) -> str:
+    """Write the option that continues a session where it ran."""
+    return "" if on == LOCAL else f" --on {quote(on)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,6 +45,7 @@ class SeriesResult:
     sizes: int
     """Sessions that are planned, each with as many trials."""
     service_url: str | None
+    on: str
     stop_error: KeyboardInterrupt | SwarmBenchError | None
     """Error that ended the series early, outside of a session: a signal, or a size that was
     refused."""
@@ -70,7 +71,7 @@ class SeriesResult:
     @property
     def to_continue(self) -> str:
         """The command that continues the series."""
-        return format_continue_command(self.design, self.folder, self.service_url)
+        return format_continue_command(self.design, self.folder, self.service_url, self.on)
 
     def check_gates(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raise what ended the series, or the worst of what its sessions are not as they were asked
@@ -139,6 +140,7 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
         results=results,
         sizes=len(resolved.settings.agents),
         service_url=resolved.settings.service_url,
+        on=resolved.settings.on,
         stop_error=stop_error,
     )
 

@@ -46,7 +46,7 @@ class Pool:
         async with self._changed:
             while True:
                 if all(link.lost for link in self._links):
-                    raise NodeLost("No node is left; see to them, and use --continue")
+                    raise NodeLost("No node is left; start them again")
                 for link in list(self._free):
                     if link.lost is None:
                         self._free.remove(link)

@@ -192,3 +192,19 @@ def test_what_runs_on_several_nodes_keeps_within_the_limit(bench: Bench) -> None
     done = run(bench, "out", "--on", NODES, "--max-cost", "2.2", command=command)
     assert done.code == 4, done.err
     assert len(bench.records("out")) == 4
+
+
+def test_the_command_that_continues_a_session_says_where(bench: Bench) -> None:
+    slow_agent(bench)
+    (bench.folder / "dying.py").write_text(DYING.replace("{NAMES}", "('node-1', 'node-2')"))
+    done = run(bench, "out", "--on", "dying:Dying", command=PLAIN)
+    assert done.code == 3
+    assert "--on dying:Dying" in done.err
+    assert (bench.folder / "out" / "summary.md").is_file()
+
+
+def test_a_model_that_only_this_machine_reaches_is_refused(bench: Bench) -> None:
+    words = ("run", "humaneval", "--limit", "1", "--generate-only", "--models")
+    done = run(bench, "out", "llamacpp:http://127.0.0.1:9", "--on", NODES, command=words)
+    assert done.code == 2, done.err
+    assert not (bench.folder / "out" / "metrics.jsonl").exists()

@@ -198,7 +198,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         )
 
     def to_continue(self, folder: SessionFolder) -> str:
-        return format_continue_command(self.call.design, folder.path, self.parts.service_url)
+        call, service_url = self.call, self.parts.service_url
+        on = call.resolved.settings.on
+        return format_continue_command(call.design, folder.path, service_url, on)
 
     def remember(self, emit: Emit) -> None:
         resolved = self.call.resolved

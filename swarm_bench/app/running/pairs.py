@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from swarm_bench.analysis.planning.case_plan import describe_trials
 from swarm_bench.app.benchmarks import describe_lost_models
 from swarm_bench.app.models.setup import refuse_model_options
-from swarm_bench.app.result import SessionResult, list_silent_arms
+from swarm_bench.app.result import SessionResult, format_on, list_silent_arms
 from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
@@ -153,7 +153,7 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         if settings.allow_code_execution:
             argv.append("--allow-code-execution")
             argv += ["--environment", settings.environment] if settings.environment else []
-        return shlex.join(argv)
+        return f"{shlex.join(argv)}{format_on(settings.on)}"
 
     def remember(self, emit: Emit) -> None:
         demands = [*list_run_demands(self.experiment), *list_benchmark_demands(self.experiment)]

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from swarm_bench.analysis.planning.case_plan import describe_questions
-from swarm_bench.app.result import SessionResult
+from swarm_bench.app.result import SessionResult, format_on
 from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.retrieve import SearchFolder, open_folder, open_kit, read_experiment
@@ -125,7 +125,8 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
         return describe_questions(drop_keys(self.kit.experiment), trials, finished, unapproved)
 
     def to_continue(self, folder: SearchFolder) -> str:
-        return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
+        on = format_on(self.resolved.settings.on)
+        return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}{on}"
 
     def remember(self, emit: Emit) -> None:
         continued = self.resolved.settings.resume is not None

@@ -45,11 +45,13 @@ from swarm_bench.core.session.cases import (
     CaseTrial,
     JudgeAsked,
 )
+from swarm_bench.core.session.designs import LOCAL
 from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.executors.worker import OUT
+from swarm_bench.models.servers.server import is_loopback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +168,7 @@ class PortableModels(PortablePairs):
 
     def _list_texts(self, ready: ModelReady) -> Iterator[str]:
         setup, experiment = _find_setup(ready), ready.experiment
-        _check_setup(setup)
+        _check_setup(setup, ready.request.settings.on)
         yield from list_texts(experiment.properties)
         yield from list_texts([arm.properties for arm in experiment.models])
         yield from _list_sources(setup)
@@ -284,8 +286,13 @@ def _list_sources(setup: Setup) -> dict[str, ModelSource]:
     return {**setup.sources, **judge}
 
 
-def _check_setup(setup: Setup) -> None:
-    for word in _list_sources(setup):
+def _check_setup(setup: Setup, on: str) -> None:
+    for word, source in _list_sources(setup).items():
+        if on != LOCAL and source.address is not None and is_loopback(source.address):
+            raise UsageError(
+                f"--on {on}: {remove_logins(word)} is a server of this machine alone; give an "
+                "address that every node reaches"
+            )
         if remove_logins(word) != word:
             raise UsageError(
                 f"--models {remove_logins(word)}: its address has a login, and keys are not sent "
