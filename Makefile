@@ -68,7 +68,7 @@ fix: $(READY)  ## format, and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-perf: $(READY)  ## measure; prints ratios and medians, judges nothing
+perf: $(READY) $(CLUSTER_READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/finish.py
 	$(BIN)/python perf/processes.py
@@ -86,6 +86,7 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/diffs.py
 	$(BIN)/python perf/driver.py
 	$(BIN)/python perf/many_machines.py 10
+	$(CLUSTER)/python -m perf.cluster
 
 fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, or in one ENTRY=task-file
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
