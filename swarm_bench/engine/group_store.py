@@ -62,6 +62,8 @@ class Store(Generic[C, J, D]):
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values that must not reach a file."""
+    lost_trials: set[str] = field(default_factory=set)
+    """Ids of the trials that were lost with their node."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -101,6 +103,8 @@ class Store(Generic[C, J, D]):
         record, troubles = await anyio.to_thread.run_sync(write, limiter=self.scoring)
         for problem in troubles:
             self.emit(WarningRaised(message=problem))
+        if record.cause is Cause.NODE_LOST and record.trial is not None:
+            self.lost_trials.add(record.trial)
         self.emit(TrialEnded(record=record))
         return record
 
@@ -145,15 +149,21 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         self, group: Group[Case], node: str | None = None
     ) -> GroupStore[CaseJob, CaseDelivery]:
         """Make what stores the deliveries of one group."""
-        job, trials = CaseJob(group=group, properties=self.properties), set(group.trials)
+        job, pending = CaseJob(group=group, properties=self.properties), set(group.trials)
 
         async def keep(delivery: CaseDelivery) -> None:
-            if delivery.trial not in trials:
+            if delivery.trial not in pending:
                 raise HarnessError(
-                    f"What ran the group delivered the trial {delivery.trial.id!r}, which is none "
-                    "of it as it was planned; end what answers in its place"
+                    f"What ran the group delivered the trial {delivery.trial.id!r}, which has "
+                    "ended, or is none of it as it was planned; end what answers in its place"
                 )
-            await self.keep(delivery, node)
+            ended = {delivery.trial} if isinstance(delivery, CaseEnded) else set()
+            pending.difference_update(ended)
+            try:
+                await self.keep(delivery, node)
+            except Exception:  # nothing was stored of it
+                pending.update(ended)
+                raise
 
         return GroupStore(job=job, keep=keep)
 

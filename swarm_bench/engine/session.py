@@ -54,7 +54,8 @@ async def run_session(
     )
     try:
         interrupted = await _run_blocks(store, blocks, executor, is_clear)
-        if not interrupted and (rerun := records.set_aside_lost()):
+        if store.lost_trials and not interrupted:
+            rerun = records.set_aside_lost()
             store.forget_attempts()
             parts = (select_part(block, rerun) for block in blocks)
             remainder = [block for block in parts if block.groups]
@@ -96,7 +97,7 @@ async def _run_blocks(
     # What the blocks came to is looked at while none runs, and the first shows what they cost.
     size = len(blocks) if is_clear is None else executor.blocks_at_once
     first = 1 if store.has_limit else size
-    batches = [blocks[:first], *_cut(blocks[first:], size)]
+    batches = [*_cut(blocks[:first], size), *_cut(blocks[first:], size)]
     try:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:

@@ -46,6 +46,18 @@ class _Job:
     deliver: Deliver[Any]
     end: anyio.Event = field(default_factory=anyio.Event)
     error: Exception | None = None
+    scopes: dict[int, anyio.CancelScope] = field(default_factory=dict)
+    """Scopes of the deliveries that are being stored, by their numbers."""
+    stored: anyio.Condition = field(default_factory=anyio.Condition)
+
+    async def settle(self) -> None:
+        """Wait until what was delivered is stored; what waits for money to start does not."""
+        for scope in self.scopes.values():
+            if not scope.shield:
+                scope.cancel()
+        async with self.stored:
+            while self.scopes:
+                await self.stored.wait()
 
 
 class Link:
@@ -119,6 +131,8 @@ class Link:
                 await job.end.wait()
             raise
         finally:
+            with anyio.CancelScope(shield=True):
+                await job.settle()
             del self._jobs[name]
         if job.error is not None:
             raise job.error
@@ -129,7 +143,7 @@ class Link:
 
     async def _write(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         try:
-            while True:
+            while self.lost is None:  # of whom nothing is heard, the lease must run out
                 with anyio.move_on_after(ALIVE_SECONDS):
                     await self._new.wait()
                 self._new = anyio.Event()
@@ -175,9 +189,7 @@ class Link:
         try:
             message = json.loads(line)
             if "delivery" in message:
-                job, number = self._find_job(message), int(message["number"])
-                delivery = self._benchmark.deliveries.validate_python(message["delivery"])
-                tasks.start_soon(self._deliver, job, number, delivery)
+                tasks.start_soon(self._deliver, *self._read_delivery(message))
             elif "ended" in message:
                 self._end(self._find_job(message), message["ended"])
             elif "file" in message:
@@ -193,8 +205,17 @@ class Link:
                 self._opened.set()
             elif "alive" not in message:
                 raise ValueError("nothing is known of it")
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, RecursionError, ArithmeticError) as error:
             raise self._no_line(str(error)[:_REASON]) from error
+
+    def _read_delivery(self, message: dict[str, Any]) -> tuple[_Job, int, Any]:
+        job, number = self._find_job(message), int(message["number"])
+        delivery = self._benchmark.deliveries.validate_python(message["delivery"])
+        if number in job.scopes:
+            raise ValueError(f"the number {number} is used twice")
+        waits = isinstance(delivery, CaseStarted)  # for money
+        job.scopes[number] = anyio.CancelScope(shield=not waits)
+        return job, number, delivery
 
     def _find_job(self, message: dict[str, Any]) -> _Job:
         """Return the group that a line is of. One that was given up can still say something."""
@@ -215,12 +236,19 @@ class Link:
         for money, and is given up."""
         answer: dict[str, Any] = {"stored": number}
         try:
-            with anyio.CancelScope(shield=not isinstance(delivery, CaseStarted)):
+            with job.scopes[number] as scope:
                 await job.deliver(delivery)
+            if scope.cancelled_caught:
+                answer = {"refused": number}
         except Exception as error:  # noqa: BLE001  # whoever runs the session is told
             job.error = job.error or error
             reason = str(error) if isinstance(error, CostLimitReached) else None
             answer = {"refused": number, "cost_limit": reason}
+        finally:
+            with anyio.CancelScope(shield=True):
+                del job.scopes[number]
+                async with job.stored:
+                    job.stored.notify_all()
         self._send(answer)
 
     def _keep_piece(self, message: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.roles.executor import Needs
+from swarm_bench.core.session.base import Machine
 from swarm_bench.runtime import machine
 
 
@@ -23,7 +24,7 @@ class Facts(TypedDict, total=False):
     version: str
     """Version of swarm-bench."""
     python: str
-    machine: dict[str, Any]
+    machine: Machine
     programs: dict[str, str | None]
     """Paths of programs that are needed, by name."""
     keys: list[str]

@@ -8,15 +8,17 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 import anyio
+from pydantic import TypeAdapter
 
 from swarm_bench.core.errors import HarnessError, NodeLost, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.roles.executor import Needs, OpenedExecutor, PackedSession
+from swarm_bench.core.session.base import Machine
 from swarm_bench.executors.link import Link, Streams
 from swarm_bench.executors.node_facts import Facts, build_node_check, find_fault
 from swarm_bench.executors.pool import Pool
@@ -99,30 +101,35 @@ async def _connect_to_ray(agents: int, emit: Emit) -> AsyncIterator[None]:
     await _check_answers(options["address"])
     errors = list[BaseException]()
 
+    connected, released = Event(), Event()
+
     def connect() -> None:
         try:
-            with _hidden_stderr():  # it says there how little it will say
-                ray.init(**options, log_to_driver=False, logging_level="ERROR")
+            ray.init(**options, log_to_driver=False, logging_level="ERROR")
         except BaseException as error:  # noqa: BLE001  # it may exit too
             errors.append(error)
+        connected.set()
+        released.wait()  # what Ray starts on this machine ends with the thread that started it
 
     # Ray has no limit of its own, and the end of the process waits for any other thread.
     connecting = Thread(target=connect, daemon=True)
     connecting.start()
-    with anyio.move_on_after(START_SECONDS):
-        while connecting.is_alive():  # noqa: ASYNC110  # the thread knows no loop
+    # It says there how little it will say.
+    with _hidden_stderr(), anyio.move_on_after(START_SECONDS):
+        while not connected.is_set():  # noqa: ASYNC110  # the thread knows no loop
             await anyio.sleep(_LOOK_SECONDS)
-    if errors or connecting.is_alive():
+    if errors or not connected.is_set():
         reason = _shorten(errors[0]) if errors else "nobody answers"
         raise UsageError(
-            f"--on ray: {options['address']} cannot be reached: {reason}; see RAY_ADDRESS, and "
-            "RAY_AUTH_TOKEN"
+            f"--on ray: {options['address']} cannot be reached: {reason}; see RAY_ADDRESS, "
+            "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
         )
     try:
         yield
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(ray.shutdown)
+        released.set()
 
 
 @contextmanager
@@ -181,8 +188,8 @@ def _list_nodes(agents: int) -> list[_Node]:
         capacity = max((node.agents for node in nodes), default=0)
         raise UsageError(
             f"--on ray: {agents} agents run at once, and no node takes more than {capacity:g}; "
-            f"start nodes with ray start --resources '{{\"{RESOURCE}\": {agents}}}', or give "
-            "--concurrency"
+            f"start nodes with ray start --resources '{{\"{RESOURCE}\": {agents}}}', or give a "
+            "lower --concurrency"
         )
     names = [node.name for node in able]
     return [
@@ -237,8 +244,15 @@ async def _examine(
 
 async def _ask(node: _Node, actor: Any, needs: Needs) -> Facts:
     """Return the facts of a node. Raises `HarnessError`."""
-    facts: Facts = json.loads(await _call(node, actor.examine, json.dumps(asdict(needs))))
-    return facts
+    answer = await _call(node, actor.examine, json.dumps(asdict(needs)))
+    try:
+        facts: Facts = json.loads(answer)
+        facts["machine"] = TypeAdapter(Machine).validate_python(facts["machine"])
+        return facts
+    except (ValueError, TypeError, LookupError) as error:
+        raise HarnessError(
+            f"The node {node.name} does not say what it has; install the same swarm-bench there"
+        ) from error
 
 
 async def _open_links(

@@ -139,6 +139,7 @@ class Worker:
     def take(self, message: dict[str, Any], execute: Executor[Any, Any], tasks: TaskGroup) -> None:
         """Do what a line says."""
         if "job" in message:
+            self._jobs[message["job"]] = anyio.CancelScope()  # it may be cancelled before it runs
             tasks.start_soon(self._run, message["job"], message["content"], execute)
         elif (name := message.get("cancel")) in self._jobs:
             self._jobs[name].cancel()
@@ -164,7 +165,7 @@ class Worker:
             await self._deliver(name, delivery)
 
         failure: str | None = None
-        with anyio.CancelScope() as self._jobs[name]:
+        with self._jobs[name]:
             try:
                 await execute(self._benchmark.jobs.validate_python(content), deliver)
             except Exception as error:  # noqa: BLE001  # a benchmark may raise anything
@@ -235,6 +236,7 @@ async def serve(source: int, printer: Printer) -> None:
         async with anyio.create_task_group() as tasks:
             await tasks.start(_watch_signals, tasks.cancel_scope)
             tasks.start_soon(printer.run)
+            tasks.start_soon(_show_life, printer)  # making a session ready takes its time
             try:
                 benchmark = entry_points.load("benchmarks", order["benchmark"])()
                 async with benchmark.unpacked(context, folder, printer.emit) as execute:
@@ -252,22 +254,18 @@ async def _serve(
     execute: Executor[Any, Any],
     order: dict[str, Any],
 ) -> None:
-    printer, lease = worker.printer, order.get("lease")
-    async with anyio.create_task_group() as tasks:
-        printer.print({"open": True})
-        tasks.start_soon(_show_life, printer)
-        async with anyio.create_task_group() as groups:
-            try:
-                while True:
-                    with anyio.fail_after(lease):
-                        line = await anext(lines)
-                    worker.take(json.loads(line), execute, groups)
-            except (StopAsyncIteration, TimeoutError):
-                worker.abandon()
-            except anyio.get_cancelled_exc_class():
-                worker.abandon()
-                raise
-        tasks.cancel_scope.cancel()
+    worker.printer.print({"open": True})
+    async with anyio.create_task_group() as groups:
+        try:
+            while True:
+                with anyio.fail_after(order.get("lease")):
+                    line = await anext(lines)
+                worker.take(json.loads(line), execute, groups)
+        except (StopAsyncIteration, TimeoutError):
+            worker.abandon()
+        except anyio.get_cancelled_exc_class():
+            worker.abandon()
+            raise
 
 
 async def _show_life(printer: Printer) -> None:

@@ -103,6 +103,7 @@ _TRIAL = (
         "text by name",
         "By scorer, why its scores are missing. A line without any lacks this key.",
     ),
+    ("node", "name", "Machine that it ran on; without this key that of the session."),
 )
 
 _EVIDENCE = (
@@ -255,6 +256,7 @@ _SWARM = (
     ("counters_why", "sentences", "One for each contradiction or explained difference."),
     ("service_healthy", "true or false", "false when the service died; null without a service."),
     ("failure", "text", "Why the swarm could not run or broke off."),
+    ("node", "name", "Machine that it ran on; without this key that of the session."),
 )
 
 _FEEDBACK = (

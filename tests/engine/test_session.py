@@ -247,6 +247,7 @@ async def test_what_was_lost_with_a_node_runs_once_more_and_is_said_to(tmp_path:
         gone = {"cause": Cause.NODE_LOST, "status": Status.HARNESS_FAILED} if is_first else {}
         is_first.clear()
         await asker.ask(job, deliver)
+        asker.store.lost_trials.update(it.id for it in job.trials if gone)
         for question in job.trials:
             records.append(record(question.id).model_copy(update=gone))
 

@@ -38,9 +38,11 @@ class Ledger(Budget):
         self.paid += max(cost or 0.0, 0.0)
 
     def add(self, record: TrialRecord) -> None:
-        """Add a trial of an earlier call. One that never began costs nothing."""
+        """Add a trial of an earlier call. One that never began costs nothing; of one that was lost
+        with its node nobody knows what it cost."""
         cost = self._find_cost(record)
-        if cost is not None or record.wall_seconds is not None:
+        may_have_cost = record.wall_seconds is not None or record.cause is Cause.NODE_LOST
+        if cost is not None or may_have_cost:
             self.add_trial(record.mode, cost)
         if cost is not None:
             self._sums[record.mode] += cost

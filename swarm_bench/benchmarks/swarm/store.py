@@ -236,8 +236,8 @@ class OneSwarmStore:
 
     async def _keep_trial(self, execution: Execution) -> None:
         session = self._session
+        del self._pending[execution.trial.id]  # a second end meanwhile is refused
         record = await session.append(lambda: self._write_trial(execution))
-        del self._pending[execution.trial.id]
         self.records.append(record)
         if session.ledger is not None:
             session.ledger.add_new(record)

@@ -212,7 +212,7 @@ class JudgeAsked:
     budget."""
 
     trial: CaseTrial
-    max_cost: float
+    max_cost: Annotated[float, Field(ge=0, le=LARGEST)]
     """Highest possible cost, in US dollars."""
 
 

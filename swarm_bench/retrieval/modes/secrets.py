@@ -17,6 +17,7 @@ from swarm_bench.config.addresses import find_logins, remove_logins
 from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.config.secret_names import names_secret
 from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.roles.executor import Needs
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Mode, Storable
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.retrieval.canopy.service import API_KEY
@@ -181,6 +182,21 @@ def _list_commands(mode: Mode) -> Iterator[Sequence[str]]:
 def _fill(value: str, variables: Mapping[str, str], mode: Mode) -> Iterator[str]:
     with suppress(ConfigError):  # a variable that is not set: then no agent was started with it
         yield Filling(file=mode.source, placeholders=None, variables=variables).fill(value)
+
+
+def build_mode_needs(
+    modes: Collection[Mode], agent_env: Collection[str], variables: Mapping[str, str]
+) -> Needs:
+    """Return what a machine needs for the modes, and for agents with these variables: programs on
+    the PATH, and variables that are set here."""
+    texts = [[mode.servers, *find_templates(mode)] for mode in modes]
+    names = find_variables_in(texts) & variables.keys() - set(COMMON)
+    commands = {server.get("command") for mode in modes for server in mode.servers.values()}
+    programs = {name for name in commands if isinstance(name, str) and not {*name} & {*"/{$"}}
+    return Needs(
+        programs=tuple(sorted(programs)),
+        keys=tuple((name,) for name in sorted({*names, *agent_env})),
+    )
 
 
 def refuse_keys(experiment: Redactable) -> None:

@@ -28,16 +28,16 @@ from swarm_bench.config.layers import PREFIX, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
-from swarm_bench.core.roles.executor import Deliver, Executor, Needs, PackedSession
+from swarm_bench.core.roles.executor import Deliver, Executor, PackedSession
 from swarm_bench.core.session.cases import CaseDelivery, CaseJob
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.models.servers.server import is_loopback
 from swarm_bench.retrieval.modes.mode import drop_secrets, find_templates
-from swarm_bench.retrieval.modes.variables import MODE_FOLDER, find_texts, find_variables_in
+from swarm_bench.retrieval.modes.secrets import build_mode_needs
+from swarm_bench.retrieval.modes.variables import MODE_FOLDER, find_texts
 from swarm_bench.retrieval.tools import Tools
-from swarm_bench.runtime.environment import COMMON
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_commits, pack_snapshot
 
@@ -75,7 +75,7 @@ class PortableQuestions(PortableGroups):
         modes = tuple(map(_make_relative, kit.experiment.modes))
         experiment = kit.experiment.model_copy(update={"modes": modes})
         commits = [task.commit for task in experiment.tasks]
-        needs = _build_needs(modes, names, kit.tools)
+        needs = build_mode_needs(modes, names, kit.tools.variables)
         context = _Context(
             experiment=check_text(experiment.model_dump_json(), kit.secrets),
             agent_env=names,
@@ -210,14 +210,3 @@ def _list_texts(modes: tuple[Mode, ...]) -> Iterator[str]:
             for name in (MODE_FOLDER, f" {MODE_FOLDER} "):
                 text = text.replace(f"{{{{{name}}}}}", str(Path(mode.source).parent))
             yield text
-
-
-def _build_needs(modes: tuple[Mode, ...], agent_env: tuple[str, ...], tools: Tools) -> Needs:
-    texts = [[mode.servers, *find_templates(mode)] for mode in modes]
-    names = find_variables_in(texts) & tools.variables.keys() - set(COMMON)
-    commands = {server.get("command") for mode in modes for server in mode.servers.values()}
-    programs = {name for name in commands if isinstance(name, str) and not {*name} & {*"/{$"}}
-    return Needs(
-        programs=tuple(sorted(programs)),
-        keys=tuple((name,) for name in sorted({*names, *agent_env})),
-    )

@@ -2,6 +2,7 @@
 the repository. Variables that modes and agents are started with are those of the other machine."""
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,12 +27,13 @@ from swarm_bench.core.roles.executor import Needs
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.canopy.backends import find_named_program, name_program
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
-from swarm_bench.retrieval.modes.secrets import refuse_keys
+from swarm_bench.retrieval.modes.secrets import build_mode_needs, refuse_keys
 from swarm_bench.retrieval.modes.variables import find_texts
 from swarm_bench.retrieval.probes.registered import load_probes
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import make_folder, write_whole
 from swarm_bench.runtime.ownership import temporary
+from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, open_snapshot, pack_snapshot
 
 OUT = "out"
@@ -78,7 +80,7 @@ async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
     values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     return _PACKED.dump_json(
         _PackedKit(
-            agent=_pack_agent(kit.agent_spec),
+            agent=_pack_agent(kit),
             snapshot=pack_snapshot(kit.snapshot),
             commits={commit: await _pack_commit(kit, commit) for commit in sorted(others)},
             programs={name: name_program(name, path) for name, path in kit.tools.programs.items()},
@@ -108,19 +110,27 @@ def find_needs(kit: Kit) -> Needs:
     """Return what a machine needs to run a swarm of the kit."""
     experiment = kit.experiment
     abilities = kit.agent.abilities if isinstance(kit.agent, Described) else None
-    keys: list[tuple[str, ...]] = [(name,) for name in experiment.agent_env]
+    of_modes = build_mode_needs(experiment.modes, experiment.agent_env, kit.tools.variables)
+    keys = [*of_modes.keys]
     is_let_in = experiment.rehearsal or experiment.inherit_settings
     if abilities and abilities.keys and not (abilities.keyless or is_let_in):
         keys.append(abilities.keys)
     of_agent = (abilities and abilities.memory_mb) or 0
     archive = len(pack_snapshot(kit.snapshot).archive) >> 20
     return Needs(
-        programs=("git",),
+        programs=("git", *of_modes.programs, *_list_agent_programs(kit)),
         keys=tuple(keys),
         memory_mb=of_agent * experiment.at_once,
         disk_mb=2 * archive * (1 + experiment.at_once),
         agents=find_node_agents(kit.agent_spec),
     )
+
+
+def _list_agent_programs(kit: Kit) -> tuple[str, ...]:
+    """Return the program of an agent whose file is sent, unless it is named by its path."""
+    path = kit.experiment.agent.path if find_agent_file(kit.agent_spec) else None
+    is_found = path is not None and shutil.which(Path(path).name) == path
+    return (Path(path).name,) if path and is_found else ()
 
 
 def _build_tools(packed: _PackedKit, folder: Path) -> Tools:
@@ -162,18 +172,31 @@ async def _pack_commit(kit: Kit, commit: str) -> PackedSnapshot:
             return pack_snapshot(snapshot)
 
 
-def _pack_agent(spec: str) -> _PackedAgent:
+def _pack_agent(kit: Kit) -> _PackedAgent:
+    spec = kit.agent_spec
     file = find_agent_file(spec)
     if file is None:
         return _PackedAgent(spec=spec, file_name=None, content="")
     if file.suffix in YAML:
-        texts = find_texts(read_located(file, _KIND).content)
+        texts = list(find_texts(read_located(file, _KIND).content))
         if any("folder" in placeholders(text) for text in texts):
             raise UsageError(
                 f"The agent file {spec} uses {{{{ folder }}}}, and what is in its folder is not "
                 "sent; name its programs by paths that are the same on every machine"
             )
-    return _PackedAgent(spec=spec, file_name=file.name, content=read_text(file, _KIND))
+        if redact_secret_parts(texts) != texts:
+            raise _make_key_error(spec)
+    content = read_text(file, _KIND)
+    if clean_text(content, kit.secrets) != content:
+        raise _make_key_error(spec)
+    return _PackedAgent(spec=spec, file_name=file.name, content=content)
+
+
+def _make_key_error(spec: str) -> UsageError:
+    return UsageError(
+        f"The agent file {spec} has what could be a key, which is not sent to other machines; set "
+        "a variable there, and let it through with --agent-env"
+    )
 
 
 def _unpack_agent(packed: _PackedAgent, folder: Path) -> Agent:
