@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from threading import Event, Thread
 from typing import Any, TypeVar
 
@@ -99,37 +100,41 @@ async def _connect_to_ray(agents: int, emit: Emit) -> AsyncIterator[None]:
         raise UsageError("--on ray: Ray is not installed; install swarm-bench[ray]") from error
 
     await _check_answers(options["address"])
-    errors = list[BaseException]()
-
-    connected, released = Event(), Event()
-
-    def connect() -> None:
-        try:
-            ray.init(**options, log_to_driver=False, logging_level="ERROR")
-        except BaseException as error:  # noqa: BLE001  # it may exit too
-            errors.append(error)
-        connected.set()
-        released.wait()  # what Ray starts on this machine ends with the thread that started it
-
-    # Ray has no limit of its own, and the end of the process waits for any other thread.
-    connecting = Thread(target=connect, daemon=True)
-    connecting.start()
-    # It says there how little it will say.
-    with _hidden_stderr(), anyio.move_on_after(START_SECONDS):
-        while not connected.is_set():  # noqa: ASYNC110  # the thread knows no loop
-            await anyio.sleep(_LOOK_SECONDS)
-    if errors or not connected.is_set():
-        reason = _shorten(errors[0]) if errors else "nobody answers"
-        raise UsageError(
-            f"--on ray: {options['address']} cannot be reached: {reason}; see RAY_ADDRESS, "
-            "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
-        )
+    released = Event()
+    await _start(partial(ray.init, **options), options["address"], released)
     try:
         yield
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(ray.shutdown)
         released.set()
+
+
+async def _start(init: Callable[..., Any], address: str, released: Event) -> None:
+    """Connect in a thread that stays until it is released: what Ray starts on this machine ends
+    with the thread that started it. Raises `UsageError`."""
+    errors, connected = list[BaseException](), Event()
+
+    def connect() -> None:
+        try:
+            init(log_to_driver=False, logging_level="ERROR")
+        except BaseException as error:  # noqa: BLE001  # it may exit too
+            errors.append(error)
+        connected.set()
+        released.wait()
+
+    # Ray has no limit of its own, and the end of the process waits for any other thread.
+    Thread(target=connect, daemon=True).start()
+    # Ray says on stderr how little it will say.
+    with _hidden_stderr(), anyio.move_on_after(START_SECONDS):
+        while not connected.is_set():  # noqa: ASYNC110  # the thread knows no loop
+            await anyio.sleep(_LOOK_SECONDS)
+    if errors or not connected.is_set():
+        reason = _shorten(errors[0]) if errors else "nobody answers"
+        raise UsageError(
+            f"--on ray: {address} cannot be reached: {reason}; see RAY_ADDRESS, "
+            "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+        )
 
 
 @contextmanager
