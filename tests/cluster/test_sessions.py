@@ -162,6 +162,13 @@ def test_a_cluster_that_does_not_let_us_in(
     assert lines(folder / "there") == []
 
 
+def test_without_an_address_ray_is_started_on_this_machine(cluster: Cluster, folder: Path) -> None:
+    done = run(cluster, folder, *COMPARE, *ON, env={"RAY_ADDRESS": None})
+    assert done.returncode == 0, done.stderr
+    assert "ran on 1 node" in done.stdout
+    assert len(lines(folder / "there")) == 12
+
+
 def test_what_no_node_has_is_named(cluster: Cluster, folder: Path) -> None:
     words = ["--concurrency", "5", "--block-size", "6"]
     done = run(cluster, folder, *COMPARE, *ON, *words, "--agents", "5")

@@ -1,6 +1,5 @@
 """Sessions whose blocks run on several nodes, which are workers on this machine."""
 
-import json
 import sys
 from typing import Any
 
@@ -168,16 +167,16 @@ def test_an_unknown_executor_is_refused(bench: Bench) -> None:
     assert not (bench.folder / "out").exists()
 
 
-def test_a_mode_with_a_key_in_its_file_is_refused(bench: Bench) -> None:
-    server = {"command": sys.executable, "args": ["x.py"], "env": {"TOKEN": "hunter2-hunter2"}}
-    (bench.folder / "keyed.json").write_text(json.dumps({"mcpServers": {"x": server}}))
-    (bench.folder / "x.py").write_text("raise SystemExit(1)")
-    done = run(
-        bench, "out", "--on", NODES, "--modes", "baseline", "./keyed.json", "--trust",
-        command=("compare", "--tasks", "./tasks.yaml"),
-    )  # fmt: skip
-    assert done.code in (2, 3)
-    assert "hunter2" not in done.err
+def test_an_agent_file_with_a_key_is_refused(bench: Bench) -> None:
+    slow_agent(bench)
+    file = bench.folder / "slow.yaml"
+    agent = yaml.safe_load(file.read_text())
+    agent["command"] += ["--api-key", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"]
+    file.write_text(yaml.safe_dump(agent))
+    done = run(bench, "out", "--on", NODES, command=PLAIN)
+    assert (done.code, "has what could be a key" in done.err) == (2, True), done.err
+    assert "abcdefghij" not in done.err
+    assert not (bench.folder / "out" / "metrics.jsonl").exists()
 
 
 def test_what_runs_on_several_nodes_keeps_within_the_limit(bench: Bench) -> None:

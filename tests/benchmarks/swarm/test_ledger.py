@@ -132,6 +132,13 @@ def test_all_attempts_of_a_session_and_its_empty_prompts_count(tmp_path: Path) -
     assert rest(both) == (69, 16)
 
 
+def test_a_trial_that_was_lost_with_its_node_may_have_cost_money() -> None:
+    ledger = Ledger(10, {})
+    ledger.add(record(2.0))
+    ledger.add(record(None, cause=Cause.NODE_LOST, wall_seconds=None))
+    assert ledger.total_cost == 4.0
+
+
 def test_what_others_have_set_aside_is_not_there_for_a_block() -> None:
     ledger = Ledger(10, {})
     for mode in ("baseline", "canopy"):
