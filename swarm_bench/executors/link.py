@@ -143,9 +143,11 @@ class Link:
 
     async def _write(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         try:
-            while self.lost is None:  # of whom nothing is heard, the lease must run out
+            while True:
                 with anyio.move_on_after(ALIVE_SECONDS):
                     await self._new.wait()
+                if self.lost is not None:  # the lease of who is lost must run out
+                    return
                 self._new = anyio.Event()
                 messages, self._waiting = self._waiting or [{"alive": True}], []
                 await send(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
