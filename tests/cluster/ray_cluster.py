@@ -96,7 +96,7 @@ class Cluster:
         """Cut the link of a worker: packets are lost, and no connection is closed."""
         ip(self.head, "link", "set", worker.name, "down")
 
-    def mend(self, worker: Machine) -> None:
+    def restore(self, worker: Machine) -> None:
         """Restore the link of a worker."""
         ip(self.head, "link", "set", worker.name, "up")
 

@@ -66,7 +66,7 @@ class Killer:
     def __init__(self, cluster: Cluster, draw: random.Random) -> None:
         self._cluster = cluster
         self._draw = draw
-        self.mended: list[Callable[[], None]] = []
+        self.repairs: list[Callable[[], None]] = []
 
     def kill(self, what: str, session: "subprocess.Popen[str]") -> None:
         worker = self._draw.choice(self._cluster.workers)
@@ -77,25 +77,25 @@ class Killer:
                 self._cluster.kill_actor_process(worker, "ray::Relay")
         elif what == "raylet":
             self._cluster.kill_raylet(worker)
-            self.mended.append(lambda: self._cluster.start(worker))
+            self.repairs.append(lambda: self._cluster.start(worker))
         elif what == "agent":
             for process in self._cluster.processes(worker):
                 if ASKING in process.command:
                     worker.kill(process, signal.SIGKILL)
         else:
             self._cluster.cut(worker)
-            self.mended.append(lambda: self._mend(worker))
+            self.repairs.append(lambda: self._reconnect(worker))
 
-    def _mend(self, worker: Machine) -> None:
-        self._cluster.mend(worker)
+    def _reconnect(self, worker: Machine) -> None:
+        self._cluster.restore(worker)
         self._cluster.kill_raylet(worker)
         self._cluster.start(worker)
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         """Put in order what was broken."""
-        for mend in self.mended:
-            mend()
-        self.mended.clear()
+        for restore in self.repairs:
+            restore()
+        self.repairs.clear()
 
 
 def titles(worker: Machine) -> list[str]:
@@ -125,7 +125,7 @@ def test_what_is_killed_loses_nothing(cluster: Cluster, tmp_path: Path) -> None:
                         agents_killed += what == "agent"
                         sys.stderr.write(f"{kills}: {what} in {output}\n")
                     session.communicate(timeout=240)
-                killer.mend()
+                killer.restore()
                 words = [
                     *("compare", "--continue", output, "--quiet", "--on", "ray", "--trust"),
                 ]

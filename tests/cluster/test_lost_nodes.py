@@ -28,7 +28,7 @@ def test_a_node_that_is_gone(cluster: Cluster, tmp_path: Path, what: str) -> Non
             await_until(lambda: not cluster.processes(first), 50)  # by its lease: nobody tells it
         _, told = session.communicate(timeout=250)
     if what == "link":
-        cluster.mend(first)
+        cluster.restore(first)
     await_until(lambda: not cluster.processes(first))
     cluster.start(first)
     assert session.returncode == 0, told

@@ -78,12 +78,12 @@ def test_signals_reach_a_command_that_sees_its_machine_alone(
     await_until(lambda: ("sleep", "987") not in [it.command for it in cluster.head.processes()])
 
 
-def test_a_link_is_cut_and_mended(cluster: Cluster) -> None:
+def test_a_link_is_cut_and_restored(cluster: Cluster) -> None:
     first, second = cluster.workers
     cluster.cut(first)
     assert "timed out" in first.run(CONNECTING).stderr
     assert second.run(CONNECTING).returncode == 0
-    cluster.mend(first)
+    cluster.restore(first)
     assert first.run(CONNECTING).returncode == 0
 
 

@@ -147,7 +147,7 @@ class SessionGuard:
                 return WrongAddress(reason)
             case Cause.UNKNOWN_MODEL:
                 return ModelFailed(reason)
-            case Cause.FINISHED | Cause.REFUSED:
+            case Cause.FINISHED | Cause.REFUSED | Cause.NODE_LOST:  # the last runs once more
                 return None
         return (
             ModelFailed(f"{record.arm} failed in {record.case}: {reason}")

@@ -40,14 +40,17 @@ def pack_snapshot(snapshot: Snapshot) -> PackedSnapshot:
 
 
 async def pack_commits(
-    session_copy: Snapshot, commits: Iterable[str | None], work: Path
+    session_copy: Snapshot,
+    commits: Iterable[str | None],
+    work: Path,
+    available: Mapping[str, PackedSnapshot] = MappingProxyType({}),
 ) -> dict[str, PackedSnapshot]:
-    """Copy the repository at each of the commits, but for that of the session's copy. Raises
-    `HarnessError`."""
+    """Copy the repository at each of the commits, but for that of the session's copy, from those
+    that are `available` if it is there. Raises `HarnessError`."""
     packed = {}
     for commit in dict.fromkeys(commits):
         if commit is not None and commit != session_copy.repository.clean_commit:
-            async with open_snapshot(session_copy, commit, work) as snapshot:
+            async with open_snapshot(session_copy, commit, work, available) as snapshot:
                 packed[commit] = pack_snapshot(snapshot)
     return packed
 

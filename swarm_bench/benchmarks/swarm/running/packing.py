@@ -34,7 +34,7 @@ from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import make_folder, write_whole
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, open_snapshot, pack_snapshot
+from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_commits, pack_snapshot
 
 OUT = "out"
 """Folder for the files of agents, below that of the process that runs them."""
@@ -75,14 +75,14 @@ async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
     be sent, and for keys, which are not; `HarnessError` for a commit that cannot be copied."""
     _refuse_keys(kit)
     commits = list_commits(kit.experiment) if swarm is None else (swarm.commit,)
-    # The copy of the session is sent in any case.
-    others = {commit for commit in commits if commit} - {kit.snapshot.repository.clean_commit}
+    with temporary(kit.work) as folder:
+        packed = await pack_commits(kit.snapshot, commits, folder, kit.commits)
     values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     return _PACKED.dump_json(
         _PackedKit(
             agent=_pack_agent(kit),
             snapshot=pack_snapshot(kit.snapshot),
-            commits={commit: await _pack_commit(kit, commit) for commit in sorted(others)},
+            commits=packed,
             programs={name: name_program(name, path) for name, path in kit.tools.programs.items()},
             **values,
         )
@@ -164,12 +164,6 @@ def _refuse_keys(kit: Kit) -> None:
             "variable there that the program reads"
         )
     refuse_keys(experiment)
-
-
-async def _pack_commit(kit: Kit, commit: str) -> PackedSnapshot:
-    with temporary(kit.work) as folder:
-        async with open_snapshot(kit.snapshot, commit, folder, kit.commits) as snapshot:
-            return pack_snapshot(snapshot)
 
 
 def _pack_agent(kit: Kit) -> _PackedAgent:
