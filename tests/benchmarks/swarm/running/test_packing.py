@@ -8,14 +8,12 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
-from swarm_bench.benchmarks.swarm.run_plan import plan
-from swarm_bench.benchmarks.swarm.running import packing
-from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, plan
 from swarm_bench.benchmarks.swarm.running.packing import pack_kit, unpack_kit
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.engine.plan import iterate_groups
-from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_snapshot
+from swarm_bench.runtime.workspaces.snapshots import pack_snapshot
 from tests.builders.kits import kit_for
 
 AGENT = """
@@ -113,26 +111,20 @@ def test_a_commit_that_is_not_there_is_no_kit(tmp_path: Path) -> None:
         anyio.run(pack_kit, replace(kit, experiment=experiment))
 
 
-def test_a_swarm_is_sent_with_its_own_commit_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_swarm_is_sent_with_its_own_commit_alone(tmp_path: Path) -> None:
     kit = kit_for(Scout(), tmp_path)
     tasks = tuple(
         Task(id=name, title=name, prompt=name, commit=name * 40 if name in "ab" else None)
         for name in "abc"
     )
     experiment = kit.experiment.model_copy(update={"tasks": tasks})
-    copied = list[str]()
+    commits = {name * 40: pack_snapshot(kit.snapshot) for name in "ab"}
+    kit = replace(kit, experiment=experiment, commits=commits)
 
-    async def copy(kit: Kit, commit: str) -> PackedSnapshot:
-        copied.append(commit)
-        return pack_snapshot(kit.snapshot)
+    def send(swarm: Swarm | None, folder: str) -> list[str]:
+        content = anyio.run(pack_kit, kit, swarm)
+        return [*unpack_kit(content, tmp_path / folder, lambda _: None).commits]
 
-    monkeypatch.setattr(packing, "_pack_commit", copy)
-    kit = replace(kit, experiment=experiment)
-    anyio.run(pack_kit, kit)
-    assert copied == ["a" * 40, "b" * 40]
+    assert send(None, "all") == ["a" * 40, "b" * 40]
     for swarm in iterate_groups(plan(experiment)):
-        copied.clear()
-        sent = unpack_kit(anyio.run(pack_kit, kit, swarm), tmp_path / swarm.id, lambda _: None)
-        assert copied == [*sent.commits] == ([swarm.commit] if swarm.commit else [])
+        assert send(swarm, swarm.id) == ([swarm.commit] if swarm.commit else [])
