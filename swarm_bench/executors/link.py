@@ -20,9 +20,9 @@ from swarm_bench.core.session.cases import CaseStarted
 from swarm_bench.executors.worker import ALIVE_SECONDS
 from swarm_bench.runtime.files import make_folder, write_piece
 
-LONGEST_LINE = 1 << 30
-MOST_BYTES = 1 << 40
-"""Most bytes of a file that a worker sends."""
+LONGEST_LINE = 1 << 28
+MOST_BYTES = 1 << 30
+"""Most bytes of a line, and of a file, that a worker sends."""
 END_SECONDS = 60.0
 """How long a group that was stopped may take to deliver what it had done."""
 _EVENTS: dict[str, TypeAdapter[FarEvent]] = {
@@ -43,6 +43,7 @@ class Streams(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Job:
+    content: Any
     deliver: Deliver[Any]
     end: anyio.Event = field(default_factory=anyio.Event)
     error: Exception | None = None
@@ -120,7 +121,7 @@ class Link:
             self._files.clear()
         self._number += 1
         name = str(self._number)
-        self._jobs[name] = job = _Job(deliver=deliver)
+        self._jobs[name] = job = _Job(content=content, deliver=deliver)
         dumped = self._benchmark.jobs.dump_python(content, mode="json")
         self._send({"job": name, "content": dumped})
         try:
@@ -225,7 +226,7 @@ class Link:
         if (job := self._jobs.get(name)) is None:
             if not 1 <= int(name) <= self._number:
                 raise LookupError(f"there is no group {name}")
-            job = _Job(deliver=_refuse)
+            job = _Job(content=None, deliver=_refuse)
         return job
 
     def _end(self, job: _Job, failure: Any) -> None:
@@ -257,8 +258,8 @@ class Link:
         name, offset = PurePosixPath(message["file"]), int(message["offset"])
         if name.is_absolute() or ".." in name.parts or "\0" in name.name:
             raise ValueError(f"the file {name} leads elsewhere")
-        if len(name.parts) < 2:  # there are the session's own
-            raise ValueError(f"the file {name} is in no folder")
+        if not any(self._benchmark.owns_file(job.content, name) for job in self._jobs.values()):
+            raise ValueError(f"the file {name} is of no group that runs")
         content = b64decode(message["content"], validate=True)
         if offset not in (0, self._files.get(name)) or offset > MOST_BYTES:
             raise ValueError(f"the file {name} is sent out of order")

@@ -38,7 +38,7 @@ from base64 import b64encode
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -126,7 +126,9 @@ class Worker:
         self._sent = dict[Path, State | None]()
         self._digests = dict[Path, tuple[int, bytes]]()
         """Number of the bytes that were sent of a file, and their checksum."""
-        self._jobs = dict[str, anyio.CancelScope]()
+        self._scopes = dict[str, anyio.CancelScope]()
+        self._jobs = dict[str, Any]()
+        """Groups that run, by the names of their jobs."""
         self._answers = dict[int, anyio.Event]()
         self._stored = set[int]()
         self._unpaid = dict[int, str]()
@@ -139,10 +141,10 @@ class Worker:
     def take(self, message: dict[str, Any], execute: Executor[Any, Any], tasks: TaskGroup) -> None:
         """Do what a line says."""
         if "job" in message:
-            self._jobs[message["job"]] = anyio.CancelScope()  # it may be cancelled before it runs
+            self._scopes[message["job"]] = anyio.CancelScope()  # cancelled before it runs, perhaps
             tasks.start_soon(self._run, message["job"], message["content"], execute)
-        elif (name := message.get("cancel")) in self._jobs:
-            self._jobs[name].cancel()
+        elif (name := message.get("cancel")) in self._scopes:
+            self._scopes[name].cancel()
         else:
             for word in ("stored", "refused"):
                 if (number := message.get(word)) in self._answers:
@@ -157,7 +159,7 @@ class Worker:
         self._abandoned = True
         for event in self._answers.values():
             event.set()
-        for scope in self._jobs.values():
+        for scope in self._scopes.values():
             scope.cancel()
 
     async def _run(self, name: str, content: Any, execute: Executor[Any, Any]) -> None:
@@ -165,15 +167,17 @@ class Worker:
             await self._deliver(name, delivery)
 
         failure: str | None = None
-        with self._jobs[name]:
+        with self._scopes[name]:
             try:
-                await execute(self._benchmark.jobs.validate_python(content), deliver)
+                self._jobs[name] = job = self._benchmark.jobs.validate_python(content)
+                await execute(job, deliver)
             except Exception as error:  # noqa: BLE001  # a benchmark may raise anything
                 failure = described(error)
-        del self._jobs[name]
         with anyio.CancelScope(shield=True):
             await self._send_files()
-            if not self._jobs:
+            del self._scopes[name]
+            self._jobs.pop(name, None)
+            if not self._scopes:
                 self._forget_files()
         self.printer.print({"job": name, "ended": failure})
 
@@ -199,11 +203,16 @@ class Worker:
         async with self._sending:
             for file in sorted(self._out.rglob("*")):
                 state = read_state(file)
-                if self._sent.get(file) != state:
+                if self._sent.get(file) != state and self._is_of_group(file):
                     self._sent[file] = state
                     for piece in self._make_pieces(file):
                         self.printer.print(piece)
                         await self.printer.flush()
+
+    def _is_of_group(self, file: Path) -> bool:
+        """Tell whether a file is of a group that runs: agents can put others beside them."""
+        name = PurePosixPath(file.relative_to(self._out).as_posix())
+        return any(self._benchmark.owns_file(job, name) for job in self._jobs.values())
 
     def _make_pieces(self, file: Path) -> Iterator[dict[str, Any]]:
         """Read a file, or what it has grown by; folders, and what agents left in the place of

@@ -2,7 +2,7 @@
 
 import os
 from base64 import b64decode
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -37,6 +37,9 @@ class Recorder(Printer):
 class Plain:
     jobs = deliveries = TypeAdapter(Any)
 
+    def owns_file(self, _: Any, file: PurePosixPath) -> bool:
+        return file.parent == PurePosixPath("mode")
+
 
 async def test_of_a_file_that_grows_the_rest_is_sent_and_of_one_that_changed_all(
     tmp_path: Path,
@@ -50,6 +53,7 @@ async def test_of_a_file_that_grows_the_rest_is_sent_and_of_one_that_changed_all
         grown.parent.mkdir()
         grown.write_bytes(head)
         changed.write_bytes(b"abc")
+        (tmp_path / "of-no-group").write_bytes(b"planted")
         await deliver("first")
         with grown.open("ab") as file:
             file.write(b"tail")

@@ -66,6 +66,12 @@ async def delivered(folder: Path, code: str, *arguments: str) -> Sequence[Any]:
         '{"file": "metrics.jsonl", "offset": 0, "content": ""}',
         '{"file": "canopy/a", "offset": 3, "content": ""}',
         '{"file": "./experiment.json", "offset": 0, "content": ""}',
+        '{"file": "baseline/../experiment.json", "offset": 0, "content": ""}',
+        '{"file": "baseline/agent-1.json", "offset": 0, "content": ""}',
+        '{"file": "baseline/agent-99.stderr.log", "offset": 0, "content": ""}',
+        '{"file": "canopy/agent-1.stderr.log", "offset": 0, "content": ""}',
+        '{"file": "run-2/baseline/agent-1.stderr.log", "offset": 0, "content": ""}',
+        '{"file": "baseline/agent-1.stderr.log", "offset": 1, "content": ""}',
     ],
 )
 async def test_what_is_no_line_of_ours_ends_the_group_and_writes_nothing(
@@ -104,6 +110,9 @@ from pydantic import TypeAdapter
 class Loud:
     jobs = deliveries = TypeAdapter(str)
 
+    def owns_file(self, job, file):
+        return str(file) == "a/file"
+
     @asynccontextmanager
     async def unpacked(self, context, folder, emit):
         async def execute(job, deliver):
@@ -135,6 +144,13 @@ def loud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FreshInterpreters:
         out=tmp_path / "out",
         emit=lambda _: None,
     )
+
+
+async def test_a_file_of_a_trial_that_runs_is_taken(tmp_path: Path) -> None:
+    line = '{"file": "baseline/agent-1.stderr.log", "offset": 0, "content": "YQ=="}'
+    with pytest.raises(HarnessError):
+        await delivered(tmp_path, PRINTS, line)
+    assert (tmp_path / "out" / "baseline" / "agent-1.stderr.log").read_text() == "a"
 
 
 async def test_a_benchmark_may_print_and_its_files_may_grow(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from shutil import which
 from uuid import uuid4
 
@@ -41,7 +41,15 @@ from swarm_bench.runtime.process import Command, ProcessResult
 from swarm_bench.runtime.untrusted import read
 
 _OUTPUT_BYTES = 64 * 1024 * 1024
+_TRANSCRIPT = re.compile(r"[0-9a-f]{12}-case-\d+-run-(\d+)\.txt")
 _ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
+
+
+def is_transcript(file: PurePosixPath, run: int) -> bool:
+    """Tell whether what an agent printed in a run is stored under that name, below the folder of
+    all transcripts."""
+    match = _TRANSCRIPT.fullmatch(file.name)
+    return len(file.parts) == 2 and match is not None and int(match[1]) == run
 
 
 @dataclass(frozen=True, kw_only=True)

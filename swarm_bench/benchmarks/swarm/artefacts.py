@@ -6,14 +6,16 @@ run-1/              only with several runs
     feedback-metrics.json  service.log
 """
 
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
-from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import MODE_NAME
 from swarm_bench.runtime.files import make_folder, make_room, set_aside, store_errors
 
 STDOUT, STDERR = "stream.jsonl", "stderr.log"
+SERVICE_LOG = "service.log"
 SUFFIXES = ("json", "md", STDOUT, STDERR)
 
 
@@ -59,3 +61,11 @@ class Artefacts:
 
 def _file_name(trial: SwarmTrial, suffix: str) -> str:
     return f"agent-{trial.number}.{suffix}"
+
+
+def list_printed(swarm: Swarm) -> Iterator[PurePosixPath]:
+    """List where what the programs of a swarm print can be stored, below the root, whether there
+    is one run or several."""
+    names = [_file_name(trial, suffix) for trial in swarm.trials for suffix in (STDOUT, STDERR)]
+    for folder in (swarm.arm, f"run-{swarm.run}/{swarm.arm}"):
+        yield from (PurePosixPath(folder, name) for name in (*names, SERVICE_LOG))

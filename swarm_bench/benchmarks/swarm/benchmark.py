@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import MISSING, fields
 from functools import cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel, Field, TypeAdapter, create_model
 
+from swarm_bench.benchmarks.swarm.artefacts import list_printed
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
@@ -96,6 +97,10 @@ class SwarmBenchmark:
     def find_end(self, delivery: Delivery) -> str | None:
         """Return the id of the trial that an execution is of."""
         return delivery.trial.id if isinstance(delivery, Execution) else None
+
+    def owns_file(self, job: SwarmJob, file: PurePosixPath) -> bool:
+        """Tell whether it is what one of the agents printed, or the log of their service."""
+        return file in list_printed(job.swarm)
 
     def describe_lost(
         self, job: SwarmJob, finished_ids: Collection[str], detail: str

@@ -186,6 +186,7 @@ class OneSwarmStore:
         self._session = session
         self._swarm = swarm
         self._node = node
+        self._has_result = False
         self._pending = {trial.id: trial for trial in swarm.trials}
         self._artefacts = session.folder.artefacts(session.experiment)
         self.records: list[TrialRecord] = []
@@ -231,8 +232,23 @@ class OneSwarmStore:
     def _is_awaited(self, delivery: Delivery) -> bool:
         if isinstance(delivery, SwarmResult):
             record, swarm = delivery.record, self._swarm
-            return (record.mode, record.run) == (swarm.arm, swarm.run)
-        return self._pending.get(delivery.trial.id) == delivery.trial
+            is_of_it = (record.mode, record.run) == (swarm.arm, swarm.run)
+            return is_of_it and (self._node is None or self._is_as_sent(record))
+        is_attempt = delivery.measured.attempt == self._find_attempt([delivery.trial])
+        is_pending = self._pending.get(delivery.trial.id) == delivery.trial
+        return is_pending and (self._node is None or is_attempt)
+
+    def _is_as_sent(self, record: SwarmRecord) -> bool:
+        """Tell whether another machine says of the swarm what it was sent, and says it once."""
+        session, swarm = self._session, self._swarm
+        sent = (session.experiment.session, swarm.id, self._find_attempt(swarm.trials))
+        numbers = {trial.number for trial in swarm.trials}
+        is_same = (record.session, record.swarm, record.attempt) == sent
+        return is_same and numbers.issuperset(record.agents) and not self._has_result
+
+    def _find_attempt(self, trials: Iterable[SwarmTrial]) -> int:
+        """Return the number of the attempt that this is."""
+        return 1 + max(self._session.attempts.get(trial.id, 0) for trial in trials)
 
     async def _keep_trial(self, execution: Execution) -> None:
         session = self._session
@@ -280,7 +296,7 @@ class OneSwarmStore:
     def _keep_swarm(self, result: SwarmResult) -> None:
         """Compare its counters with the transcripts. Trials that ran again after that swarm belong
         to a later one."""
-        session = self._session
+        session, self._has_result = self._session, True
         swarm = result.record.model_copy(update={"node": self._node})
         self._write_counters(swarm)
         of_it = [

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
@@ -79,6 +79,11 @@ class Portable(Protocol[J, D]):
 
     def find_end(self, delivery: D) -> str | None:
         """Return the id of the trial that ends with a delivery; `None` for any other."""
+        ...
+
+    def owns_file(self, job: J, file: PurePosixPath) -> bool:
+        """Tell whether a file of that name, below the folder of the session, can be of one of the
+        trials of a group, or of what it set up: no other is taken from another machine."""
         ...
 
     def describe_lost(self, job: J, finished_ids: Collection[str], detail: str) -> Iterator[D]:

@@ -4,7 +4,6 @@ delivered of it, and the line that is stored."""
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, Field, SecretStr
@@ -184,7 +183,7 @@ class CaseEnded:
     cause: Cause
     detail: str | None = None
     started_at: Moment | None = None
-    ended_at: datetime | None = None
+    ended_at: Moment | None = None
     wall_seconds: float | None = None
     """`None`: from the start to the end, where both are known."""
     answer: str | None = None

@@ -2,14 +2,14 @@
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import anyio
 import pytest
 
 from swarm_bench.app.benchmarks import run_call
 from swarm_bench.app.running.portable import groups
-from swarm_bench.app.running.portable.cases import PortablePairs
+from swarm_bench.app.running.portable.cases import PortableModels, PortablePairs
 from swarm_bench.app.running.portable.groups import PortableGroups, move_to, read_files
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
@@ -57,6 +57,24 @@ def test_a_delivery_is_the_same_behind_the_wire(delivery: CaseDelivery) -> None:
     if isinstance(received, CaseEnded) and isinstance(delivery, CaseEnded):
         kinds = [[*map(type, (it.scores or {}).values())] for it in (received, delivery)]
         assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize(
+    ("file", "is_owned"),
+    [
+        ("transcripts/claude/0123456789ab-case-7-run-1.txt", True),
+        ("transcripts/claude/0123456789ab-case-7-run-2.txt", False),
+        ("transcripts/0123456789ab-case-7-run-1.txt", False),
+        ("transcripts/claude/more/0123456789ab-case-7-run-1.txt", False),
+        ("transcripts/claude/metrics.jsonl", False),
+        ("claude/0123456789ab-case-7-run-1.txt", False),
+        ("metrics.jsonl", False),
+    ],
+)
+def test_of_models_only_transcripts_of_the_run_are_taken(file: str, *, is_owned: bool) -> None:
+    job = CaseJob(group=CaseGroup(id="g", run=1, arm="a", trials=(TRIAL,)), properties={})
+    assert PortableModels().owns_file(job, PurePosixPath(file)) == is_owned
+    assert not PortableGroups().owns_file(job, PurePosixPath(file))
 
 
 def test_trials_of_a_lost_node_have_an_end() -> None:

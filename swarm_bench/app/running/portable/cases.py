@@ -4,7 +4,7 @@ continues the session, without greeting models, guarding the budget or storing a
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -26,8 +26,9 @@ from swarm_bench.app.running.portable.groups import (
 )
 from swarm_bench.app.setup.case_experiment import CaseRequest, resolve_case_properties
 from swarm_bench.app.setup.case_properties import CaseProperties, read_variables
+from swarm_bench.benchmarks.agents.asking import is_transcript
 from swarm_bench.benchmarks.agents.source import AgentSource
-from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.benchmark import TRANSCRIPTS, RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.folder import CaseFolder, ModelFolder
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.layers import PROPERTY_PREFIX
@@ -162,6 +163,11 @@ class PortablePairs(PortableGroups):
 
 class PortableModels(PortablePairs):
     """Sessions of a benchmark that asks models."""
+
+    def owns_file(self, job: CaseJob, file: PurePosixPath) -> bool:
+        """Tell whether it can be what an agent printed that was asked in the run of the group."""
+        is_below = file.is_relative_to(TRANSCRIPTS)
+        return is_below and is_transcript(file.relative_to(TRANSCRIPTS), job.group.run)
 
     def _list_answers(self, ready: ModelReady) -> tuple[ModelRecord, ...]:
         return tuple(_find_setup(ready).answers.values())

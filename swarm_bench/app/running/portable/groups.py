@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import packages_distributions
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 import anyio
@@ -90,6 +90,10 @@ class PortableGroups:
     def find_end(self, delivery: CaseDelivery) -> str | None:
         """Return the id of the trial that has ended."""
         return delivery.trial.id if isinstance(delivery, CaseEnded) else None
+
+    def owns_file(self, job: CaseJob, file: PurePosixPath) -> bool:
+        """Tell that no file is of a group: its records are all that it comes to."""
+        return False
 
     def describe_lost(
         self, job: CaseJob, finished_ids: Collection[str], detail: str

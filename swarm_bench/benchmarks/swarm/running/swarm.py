@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from swarm_bench.benchmarks.swarm.artefacts import SERVICE_LOG
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.benchmarks.swarm.running.trial import (
@@ -164,7 +165,7 @@ class _Swarm:
         is_local = kit.experiment.service_url is None
         make = kit.artefacts.make_mode_folder if is_local else kit.artefacts.mode_folder
         service = await self._tool.start_service(
-            log=make(self._swarm.run, self._mode.name) / "service.log",
+            log=make(self._swarm.run, self._mode.name) / SERVICE_LOG,
             secrets=kit.secrets,
             tag=f"{kit.experiment.session}/service/{self._swarm.id}",
         )
