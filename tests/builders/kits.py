@@ -3,9 +3,13 @@
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
+from swarm_bench.benchmarks.swarm.scorers import Trees
+from swarm_bench.benchmarks.swarm.store import OneSwarmStore, OverheadLines, SwarmStore
 from swarm_bench.core.events import Emit
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -43,3 +47,23 @@ def surroundings_for(kit: Kit) -> SwarmContext:
     """Where the trials of its first mode run."""
     site = Site(tools=kit.tools, mode=kit.experiment.modes[0], workspace=kit.workspace)
     return SwarmContext(site=site, monitor=TreeMonitor(), attempts={})
+
+
+def store_for(kit: Kit, *scorers: Scorer, node: str | None = None) -> OneSwarmStore:
+    """What stores the deliveries of its first swarm."""
+    folder = SessionFolder(kit.artefacts.root)
+    folder.make()
+    store = SwarmStore(
+        to_continue="swarm-bench compare --continue out",
+        experiment=kit.experiment,
+        folder=folder,
+        overhead=OverheadLines(folder),
+        trees=Trees(repository=kit.experiment.repository, copy=kit.snapshot, recorded_files={}),
+        scorers=scorers,
+        page=lambda _, text: text or "",
+        probes={},
+        secrets=kit.secrets,
+        emit=kit.emit,
+        scoring=kit.reader_limiter,
+    )
+    return OneSwarmStore(store, plan(kit.experiment)[0].groups[0], node)

@@ -14,7 +14,6 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.trial import (
@@ -22,18 +21,16 @@ from swarm_bench.benchmarks.swarm.running.trial import (
     SwarmResult,
     TrialRun,
 )
-from swarm_bench.benchmarks.swarm.scorers import Trees
-from swarm_bench.benchmarks.swarm.store import OneSwarmStore, OverheadLines, SwarmStore
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
+from swarm_bench.core.ports import Agent, Score, ScoreContext
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from tests.agents.command.command_files import agent as command_agent
 from tests.builders.golden import Sentences
-from tests.builders.kits import KEY, kit_for, surroundings_for
+from tests.builders.kits import KEY, kit_for, store_for, surroundings_for
 from tests.builders.sessions import make_swarm
 
 
@@ -75,25 +72,6 @@ class Slow(Scripted):
 
 async def nothing_lost() -> None:
     pass
-
-
-def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
-    folder = SessionFolder(kit.artefacts.root)
-    folder.make()
-    store = SwarmStore(
-        to_continue="swarm-bench compare --continue out",
-        experiment=kit.experiment,
-        folder=folder,
-        overhead=OverheadLines(folder),
-        trees=Trees(repository=kit.experiment.repository, copy=kit.snapshot, recorded_files={}),
-        scorers=scorers,
-        page=lambda _, text: text or "",
-        probes={},
-        secrets=kit.secrets,
-        emit=kit.emit,
-        scoring=kit.reader_limiter,
-    )
-    return OneSwarmStore(store, plan(kit.experiment)[0].groups[0])
 
 
 @pytest.mark.anyio
