@@ -55,7 +55,7 @@ def drive(folder: str, options: str) -> None:
     from swarm_bench.app.setup.case_experiment import CaseRequest
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.config.run_options import RunSettings
-    from swarm_bench.core.events import Event
+    from swarm_bench.core.events import Event, SessionStarted
     from swarm_bench.core.session.designs import COMPARE
 
     os.chdir(folder)
@@ -64,7 +64,7 @@ def drive(folder: str, options: str) -> None:
 
     def emit(event: Event) -> None:
         events.append((f"{type(event).__name__} {getattr(event, 'step', '')}", time.monotonic()))
-        if not memory or len(events) % 100 == 0:
+        if isinstance(event, SessionStarted) or (memory and len(events) % 100 == 0):
             memory.append(int(Path("/proc/self/statm").read_text().split()[1]) * 4096 >> 20)
 
     typed: dict[str, Any] = json.loads(options)
@@ -124,13 +124,20 @@ def agents_that_sleep(folder: Path, seconds: float, tasks: int) -> dict[str, Any
 
 def sleeping(sessions: Sessions, folder: Path) -> None:
     options = agents_that_sleep(folder, 2, 60)
-    size = {"block_size": 60, "concurrency": 20, "runs": 2}
-    events = sessions.run("ray", **options, **size)["events"]
-    took = find(events, "BlockEnded")[-1] - find(events, "BlockStarted")[0]
-    events = sessions.run("local", **options, **size)["events"]
-    here = find(events, "BlockEnded")[-1] - find(events, "BlockStarted")[0]
-    print(f"120 x sleep 2, 20 at once on each of 2 nodes: {took:.2f} s; {6 / took:.2f} of 6 s")
-    print(f"the same here, one block after the other: {here:.2f} s; {here / 2 / took:.2f} of half")
+    for at_once in (20, 4):
+        size = {"block_size": 60, "concurrency": at_once, "runs": 2}
+        took, here = (_time_blocks(sessions.run(on, **options, **size)) for on in ("ray", "local"))
+        ideal = 2 * 60 / at_once
+        print(
+            f"120 x sleep 2, {at_once} at once on each of 2 nodes: {took:.2f} s; {ideal / took:.2f}"
+            f" of {ideal:g} s; here, one block after the other: {here:.2f} s; {here / 2 / took:.2f}"
+            " of half of that"
+        )
+
+
+def _time_blocks(session: dict[str, Any]) -> float:
+    events = session["events"]
+    return find(events, "BlockEnded")[-1] - find(events, "BlockStarted")[0]
 
 
 def overhead(sessions: Sessions, folder: Path) -> None:

@@ -36,8 +36,6 @@ START_SECONDS = 60.0
 STOP_SECONDS = 20.0
 _ANSWER_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
-_PIECES = 64
-"""Pieces that wait to be read."""
 T = TypeVar("T")
 
 
@@ -298,10 +296,9 @@ def _connect(actor: Any, name: str) -> Streams:
     import ray
 
     async def receive() -> AsyncIterator[bytes]:
-        options = {"num_returns": "streaming", "_generator_backpressure_num_objects": _PIECES}
         try:
-            async for piece in actor.receive.options(**options).remote():
-                yield await piece
+            while piece := await actor.receive.remote():
+                yield piece
         except ray.exceptions.RayError as error:
             raise NodeLost(f"The node {name} was lost: {_shorten(error)}") from error
 

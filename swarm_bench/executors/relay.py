@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator
 from contextlib import ExitStack
 
 from swarm_bench.core.roles.executor import Needs
@@ -16,7 +15,7 @@ from swarm_bench.executors.node_facts import collect_facts
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.ownership import temporary
 
-_PIECE = 1 << 16
+_PIECE = 1 << 20
 _LINE = 1 << 24
 
 
@@ -60,12 +59,11 @@ class Relay:
         self._process.stdin.write(content)
         await self._process.stdin.drain()
 
-    async def receive(self) -> AsyncIterator[bytes]:
-        """Yield what the worker prints, until it ends."""
+    async def receive(self) -> bytes:
+        """Return what the worker has printed since; nothing, when it has ended."""
         assert self._process is not None
         assert self._process.stdout is not None
-        while piece := await self._process.stdout.read(_PIECE):
-            yield piece
+        return await self._process.stdout.read(_PIECE)
 
     async def stop(self) -> None:
         """Close the standard input of the worker, and wait until it has ended."""

@@ -47,7 +47,7 @@ from pydantic_core import to_jsonable_python
 
 from swarm_bench.core import entry_points
 from swarm_bench.core.errors import CostLimitReached, StoreError, SwarmBenchError, described
-from swarm_bench.core.events import Event, TrialActive
+from swarm_bench.core.events import Event, TrialActive, TrialStarted
 from swarm_bench.core.roles.executor import Executor, Portable
 from swarm_bench.runtime.files import State, read_state
 from swarm_bench.runtime.ownership import OWNER, sweep, temporary, this_owner
@@ -88,12 +88,12 @@ class Printer:
             self._urgent.set()
 
     def emit(self, event: Event) -> None:
-        """Have an event printed; what agents do meanwhile with others, as each line by itself costs
-        the driver a message."""
+        """Have an event printed; that a trial has started, and what agents do meanwhile, with
+        others, as each line by itself costs the driver a message."""
         is_activity = isinstance(event, TrialActive)
         if not is_activity or len(self._waiting) < _MOST_WAITING:
             message = {"event": type(event).__name__, "content": to_jsonable_python(event)}
-            self.print(message, urgent=not is_activity)
+            self.print(message, urgent=not isinstance(event, TrialActive | TrialStarted))
 
     async def run(self) -> None:
         """Print what waits, until nobody reads any more."""
@@ -250,8 +250,9 @@ async def serve(source: int, printer: Printer) -> None:
                 benchmark = entry_points.load("benchmarks", order["benchmark"])()
                 async with benchmark.unpacked(context, folder, printer.emit) as execute:
                     await _serve(Worker(benchmark, folder / OUT, printer), lines, execute, order)
-            except SwarmBenchError as error:
-                printer.print({"failed": str(error)})
+            except Exception as error:  # noqa: BLE001  # a benchmark may raise anything
+                is_ours = isinstance(error, SwarmBenchError)
+                printer.print({"failed": str(error) if is_ours else described(error)})
             with anyio.move_on_after(ALIVE_SECONDS, shield=True), suppress(BrokenPipeError):
                 await printer.flush()
             tasks.cancel_scope.cancel()

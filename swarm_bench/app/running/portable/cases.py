@@ -68,8 +68,8 @@ class _Context:
     answers: tuple[ModelRecord, ...]
     """Records of earlier calls with answers that only have to be scored."""
     files: NamedFiles
-    is_judge_limited: bool
-    """Whether each request to the judge has to be paid for of the budget."""
+    has_limit: bool
+    """Whether each trial, and each request to the judge, has to be paid for of the budget."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class PortablePairs(PortableGroups):
             environment=settings.environment,
             answers=self._list_answers(ready),
             files=read_files([ready.request.benchmark, *self._list_texts(ready)], secrets),
-            is_judge_limited=settings.max_cost is not None,
+            has_limit=settings.max_cost is not None,
         )
         keys = tuple((_name_variable(name),) for name in names)
         return PackedSession(
@@ -134,7 +134,9 @@ class PortablePairs(PortableGroups):
             emit=emit,
             secrets=runnable.properties.secrets,
         )
-        return make_executor(runnable.run, runnable.properties.plain, store)
+        return make_executor(
+            runnable.run, runnable.properties.plain, store, has_limit=values.has_limit
+        )
 
     def _list_answers(self, ready: Any) -> tuple[ModelRecord, ...]:
         return ()
@@ -200,7 +202,7 @@ class PortableModels(PortablePairs):
         ready = build_ready(benchmark, request, properties, old, will_run=True)
         benchmark = ready.benchmark.reuse_answers(values.answers).set_folder(folder / OUT)
         return _Runnable(
-            run=partial(_run_judged, benchmark) if values.is_judge_limited else benchmark.run,
+            run=partial(_run_judged, benchmark) if values.has_limit else benchmark.run,
             try_out=benchmark.try_out,
             properties=properties,
             experiment=ready.experiment,

@@ -30,7 +30,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.roles.executor import Deliver, Executor
-from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob
+from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import AnswerFields
 from swarm_bench.core.status import Cause
@@ -108,12 +108,18 @@ def make_executor(
     run: Callable[[CaseJob, Deliver[CaseDelivery]], Awaitable[None]],
     properties: dict[str, Any],
     store: CaseStore,
+    *,
+    has_limit: bool,
 ) -> Executor[CaseJob, CaseDelivery]:
     """Return what runs groups with the properties of this machine. What it delivers is as the store
-    says that it can be stored, and without the secrets of this machine."""
+    says that it can be stored, and without the secrets of this machine. Without a limit of the cost
+    nobody is asked whether a trial may start."""
 
     async def execute(job: CaseJob, deliver: Deliver[CaseDelivery]) -> None:
         async def deliver_clean(delivery: CaseDelivery) -> None:
+            if isinstance(delivery, CaseStarted) and not has_limit:
+                await store.keep(delivery)
+                return
             if isinstance(delivery, CaseEnded):
                 # Answers can be long.
                 delivery = await anyio.to_thread.run_sync(

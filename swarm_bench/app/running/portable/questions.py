@@ -128,7 +128,7 @@ class PortableQuestions(PortableGroups):
             emit=emit,
             secrets=kit.secrets,
         )
-        return make_executor(partial(_run_apart, kit), {}, store)
+        return make_executor(partial(_run_apart, kit), {}, store, has_limit=False)
 
 
 async def _run_apart(kit: QuestionContext, job: CaseJob, deliver: Deliver[CaseDelivery]) -> None:
