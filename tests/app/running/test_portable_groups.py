@@ -116,7 +116,7 @@ def test_files_are_sent_that_are_named_below_the_working_folder(
 @pytest.mark.anyio
 @pytest.mark.slow
 async def test_a_trial_that_waits_for_money_can_be_given_up(tmp_path: Path) -> None:
-    call = run_call(request("swarm_bench.testing.toy:Toy", tmp_path / "s", runs=1))
+    call = run_call(request("swarm_bench.testing.toy:Toy", tmp_path / "s", runs=1, max_cost=1))
     async with call.prepare(None, None) as ready:
         session = PortablePairs().pack(ready, tmp_path / "s", lambda _: None)  # type: ignore[arg-type]
         group = plan_cases(ready.experiment)[0].groups[0]  # type: ignore[attr-defined]
