@@ -71,16 +71,16 @@ async def run_in_batches(
     store: Store[C, J, D],
     blocks: Sequence[Block[C]],
     opening: AbstractAsyncContextManager[OpenedExecutor[J, D]],
-    per_place: int,
+    per_host: int,
     note: Callable[[Mapping[str, Machine]], None],
 ) -> bool:
     """Open the executor, and run the blocks there as `run_session` does. Where it has several
-    places they are cut into so many batches for each. `note` is told of its nodes."""
+    hosts they are cut into so many batches for each. `note` is told of its nodes."""
     async with opening as executor:
         note(executor.nodes)
         executor = replace(executor, groups_at_once=store.experiment.concurrency)
         if executor.blocks_at_once > 1:
-            blocks = cut_blocks(blocks, per_place * executor.blocks_at_once)
+            blocks = cut_blocks(blocks, per_host * executor.blocks_at_once)
         try:
             return await run_session(store, blocks, executor)
         except SwarmBenchError as error:  # what holds the executor open would wrap it
@@ -116,7 +116,7 @@ async def _run_blocks(
 async def _run_at_once(
     store: Store[C, J, D], blocks: Sequence[Block[C]], executor: OpenedExecutor[J, D]
 ) -> None:
-    """Start the blocks in their order, each at one place. The first error stops those that run; but
+    """Start the blocks in their order, each on one host. The first error stops those that run; but
     a limit of the cost only those that do not. Raises it when it was reached, and not because of
     what was set aside for the blocks that ran."""
     free = anyio.Semaphore(executor.blocks_at_once)
@@ -125,7 +125,7 @@ async def _run_at_once(
 
     async def run(block: Block[C]) -> None:
         try:
-            if not await _run_at_place(store, block, executor):
+            if await _run_on_host(store, block, executor) is not None:
                 refused.append(block)
         except CostLimitReached as error:
             limits.append(error)
@@ -140,21 +140,21 @@ async def _run_at_once(
     if limits:
         raise limits[0]
     for block in (*refused, *queue):  # alone
-        if not await _run_at_place(store, block, executor):
-            next(store.turns(block))
+        if (error := await _run_on_host(store, block, executor)) is not None:
+            raise error
 
 
-async def _run_at_place(
+async def _run_on_host(
     store: Store[C, J, D], block: Block[C], executor: OpenedExecutor[J, D]
-) -> bool:
-    """Run a block; false where there is no money to begin with it. Raises `CostLimitReached` where
-    it ends in the middle."""
+) -> CostLimitReached | None:
+    """Run a block. Returns the error where there is no money to begin with it; raises it where it
+    ends in the middle."""
     async with executor.reserve_host() as host:
         turns = store.turns(block)
         try:
             turn = next(turns, None)
-        except CostLimitReached:
-            return False
+        except CostLimitReached as error:
+            return error
         if turn is not None:
             store.emit(_make_block_started(block, store.experiment.runs, host.node))
         while turn is not None:
@@ -164,7 +164,7 @@ async def _run_at_place(
                 raise _unwrap(errors) from None
             turn = next(turns, None)
         store.emit(BlockEnded(run=block.run, number=block.number, node=host.node))
-    return True
+    return None
 
 
 async def _run_block(

@@ -60,6 +60,7 @@ class RayCluster:
             facts = await _examine(nodes, actors, session)
             session.emit(Preparing(step=f"sending the session to {len(nodes)} nodes"))
             async with AsyncExitStack() as stack:
+                stack.push_async_callback(_stop_all, actors)
                 links = await _open_links(nodes, actors, session, stack)
                 pool = Pool(session.portable, links, session.emit)
                 machines = [fact["machine"] for fact in facts]
@@ -285,7 +286,6 @@ async def _open_links(
             emit=session.emit,
             silence=SILENCE_SECONDS,
         )
-        stack.push_async_callback(_stop, actor)
         await stack.enter_async_context(link.connect(_connect(actor, node.name), order))
         links.append(link)
     await _gather(lambda number: links[number].wait_until_open(), len(links))
@@ -340,6 +340,11 @@ async def _stop(actor: Any) -> None:
         except ray.exceptions.RayError:
             return
     ray.kill(actor)
+
+
+async def _stop_all(actors: Sequence[Any]) -> None:
+    with anyio.CancelScope(shield=True):
+        await _gather(lambda number: _stop(actors[number]), len(actors))
 
 
 async def _gather(make: Callable[[int], Awaitable[T]], number: int) -> list[T]:

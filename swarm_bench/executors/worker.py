@@ -48,15 +48,13 @@ from pydantic_core import to_jsonable_python
 from swarm_bench.core import entry_points
 from swarm_bench.core.errors import CostLimitReached, StoreError, SwarmBenchError, described
 from swarm_bench.core.events import Event, TrialActive, TrialStarted
-from swarm_bench.core.roles.executor import Executor, Portable
+from swarm_bench.core.roles.executor import OUT, Executor, Portable
 from swarm_bench.runtime.files import State, read_state
 from swarm_bench.runtime.ownership import OWNER, sweep, temporary, this_owner
 from swarm_bench.runtime.processes.guard import run_guard
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
 from swarm_bench.runtime.untrusted import read
 
-OUT = "out"
-"""Folder for the files of a benchmark, below that of the worker."""
 PIECE = 1 << 19
 """Bytes of a file in one line."""
 ALIVE_SECONDS = 5.0
@@ -79,6 +77,7 @@ class Printer:
         self._new = anyio.Event()
         self._urgent = anyio.Event()
         self._turn = anyio.Lock()
+        self._has_reader = True
 
     def print(self, message: dict[str, Any], *, urgent: bool = True) -> None:
         """Have a message printed soon."""
@@ -105,13 +104,18 @@ class Printer:
                 self._new, self._urgent = anyio.Event(), anyio.Event()
                 await self.flush()
 
+    def give_up(self) -> None:
+        """Print nothing any more: nobody is there to read, and what is full stays full."""
+        self._has_reader = False
+
     async def flush(self) -> None:
         """Print all that waits, each line whole: several tasks print."""
         async with self._turn:
             while self._waiting:
                 line = memoryview(self._waiting.popleft())
-                while line:
-                    await anyio.wait_writable(self._descriptor)
+                while line and self._has_reader:
+                    with anyio.move_on_after(ALIVE_SECONDS):
+                        await anyio.wait_writable(self._descriptor)
                     with suppress(BlockingIOError):
                         line = line[os.write(self._descriptor, line) :]
 
@@ -157,6 +161,7 @@ class Worker:
     def abandon(self) -> None:
         """Stop what runs: nobody stores its deliveries any more."""
         self._abandoned = True
+        self.printer.give_up()
         for event in self._answers.values():
             event.set()
         for scope in self._scopes.values():

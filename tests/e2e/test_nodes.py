@@ -127,6 +127,8 @@ def test_trials_of_a_node_that_is_lost_run_once_more_on_another(bench: Bench) ->
     assert {again[record["trial"]]["node"] for record in lost} == {"node-2"}
     assert {again[record["trial"]]["attempt"] for record in lost} == {2}
     assert (bench.folder / "begun").read_text().count("x") <= 4 + len(lost)
+    assert "1 trial was lost with its node, and ran again" in done.out
+    assert len(lost) == 1
 
 
 def test_without_a_node_the_session_ends_and_can_be_continued(bench: Bench) -> None:

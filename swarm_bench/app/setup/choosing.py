@@ -21,7 +21,7 @@ from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.metric import Better, Metrics
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.base import MAX_TRIALS
-from swarm_bench.core.session.designs import Design
+from swarm_bench.core.session.designs import LOCAL, Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.core.session.prices import Prices
 from swarm_bench.core.session.retrieving import AnyExperiment
@@ -29,6 +29,7 @@ from swarm_bench.datasets.suites import Suite, check_keys, find_suite
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.modes.mode import add_secrets, find_modes, has_changed, make_mode_name
+from swarm_bench.retrieval.modes.secrets import refuse_keys
 from swarm_bench.retrieval.placebo.arm import add_controls
 from swarm_bench.retrieval.probes.registered import SHIPPED, load_probes
 from swarm_bench.retrieval.tools import Tools
@@ -279,8 +280,16 @@ def build_stored_suite(session: Experiment) -> Suite:
 def read_modes(resolved: Resolved, session: AnyExperiment | None) -> tuple[Mode, ...]:
     """Read the modes that the session does not hold; its own stay as they were.
 
-    Raises `UsageError` for a file that changed, or has the name of another.
+    Raises `UsageError` for a file that changed, or has the name of another, and for one with a key
+    that other machines would need.
     """
+    modes = _read_modes(resolved, session)
+    if resolved.settings.on != LOCAL:
+        refuse_keys(modes)
+    return modes
+
+
+def _read_modes(resolved: Resolved, session: AnyExperiment | None) -> tuple[Mode, ...]:
     if session is None:
         return tuple(find_modes(resolved.settings.modes))
     names = _list_sources(resolved, session)

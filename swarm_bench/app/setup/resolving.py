@@ -1,6 +1,7 @@
 """Conversion of what a user typed into the options of a call, and the sessions that it continues:
 both are read here, once."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.result import format_continue_command
+from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.stored.past import find_continued_folder, find_recorded_folder
 from swarm_bench.benchmarks.swarm.folder import (
@@ -16,6 +18,7 @@ from swarm_bench.benchmarks.swarm.folder import (
     find_sessions,
 )
 from swarm_bench.benchmarks.swarm.run_plan import check_options
+from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.command_line import defaults_of
 from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
@@ -27,6 +30,7 @@ from swarm_bench.core.session.experiment import Setting
 from swarm_bench.engine.continuing import check_command
 from swarm_bench.engine.folder import EXPERIMENT
 from swarm_bench.models.servers.server import is_loopback
+from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 from swarm_bench.runtime.files import read_state
 
 
@@ -105,7 +109,9 @@ def _check_sliceable(settings: Settings) -> None:
 
 
 def _check_movable(settings: Settings) -> None:
-    """Raise `UsageError` for options that only this machine can serve."""
+    """Raise `UsageError` for options that only this machine can serve, or that hold keys."""
+    if settings.on == LOCAL:
+        return
     reasons = {
         "--record keeps what agents leave here": settings.record,
         "--agent replay:DIR plays a recording here": settings.agent.startswith(REPLAY),
@@ -114,12 +120,23 @@ def _check_movable(settings: Settings) -> None:
             settings.service_url and is_loopback(settings.service_url)
         ),
     }
-    if settings.on == LOCAL:
-        return
     entry_points.load("executors", settings.on)
     for reason, applies in reasons.items():
         if applies:
             raise UsageError(f"--on {settings.on}: {reason}; omit one of the two")
+    for name, value in read_agent_environment(settings).items():
+        if os.environ.get(name) != value:
+            raise UsageError(
+                f"--agent-env {name}=...: values are not sent to other machines; set {name} there "
+                f"and here, and give --agent-env {name}"
+            )
+    if redact_secret_parts(settings.agent_arg) != list(settings.agent_arg):
+        raise UsageError(
+            "--agent-arg has what could be a key, which is not sent to other machines; set a "
+            "variable there that the program reads"
+        )
+    if settings.service_url and remove_logins(settings.service_url) != settings.service_url:
+        raise UsageError("--service-url has a login, which is not sent to other machines; omit it")
 
 
 def read_session(folder: SessionFolder) -> Continued:

@@ -47,6 +47,7 @@ from swarm_bench.engine.lines import (
     describe_torn_lines,
     find_duplicates,
 )
+from swarm_bench.engine.nodes import describe_nodes
 from swarm_bench.engine.plan import Block, plan_cases, select_planned
 from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.untrusted import open_untrusted, read
@@ -245,7 +246,7 @@ def read_session(folder: CaseFolder[Any, Any], metrics: Metrics, kind: type[Sess
         metrics=metrics,
         warnings=(
             *experiment.slice_notes,
-            *experiment.node_notes,
+            *describe_nodes(experiment, folder.records),
             *describe_changed_lines(path, lines),
             *describe_torn_lines(path, lines),
             *describe_second_lines(path, frozenset(find_duplicates(lines))),

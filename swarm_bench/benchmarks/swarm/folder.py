@@ -35,6 +35,7 @@ from swarm_bench.engine.lines import (
     read_checked,
     read_lines,
 )
+from swarm_bench.engine.nodes import describe_nodes
 from swarm_bench.runtime.files import (
     PLANTED,
     append_line,
@@ -158,7 +159,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             planted=_find_planted(self.path),
             warnings=(
                 *experiment.slice_notes,
-                *experiment.node_notes,
+                *describe_nodes(experiment, self.records),
                 *describe_torn_lines(self.records.path, trials),
                 *describe_second_lines(self.records.path, seconds),
                 *describe_torn_lines(self._retrieval, swarms),

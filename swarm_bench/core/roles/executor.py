@@ -23,6 +23,10 @@ Deliver = Callable[[D], Awaitable[None]]
 """Function that delivers, and returns once the delivery is stored. Raises `StoreError`."""
 
 
+OUT = "out"
+"""Folder for the files of a benchmark, below the one that it works in on another machine."""
+
+
 class Executor(Protocol[J_in, D_out]):
     """Runs the trials of a group, wherever that is: jobs and deliveries are plain data."""
 
@@ -74,7 +78,7 @@ class Portable(Protocol[J, D]):
         self, context: bytes, folder: Path, emit: Emit
     ) -> AbstractAsyncContextManager[Executor[J, D]]:
         """Open what runs groups, from the JSON that the session packed. It works below the folder,
-        and its files go to `out` there."""
+        and its files go to `OUT` there."""
         ...
 
     def find_end(self, delivery: D) -> str | None:

@@ -6,7 +6,7 @@ import os
 import re
 import socket
 from collections import ChainMap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -199,16 +199,12 @@ def build_mode_needs(
     )
 
 
-def refuse_keys(experiment: Redactable) -> None:
-    """Refuse keys and logins that stand in what holds modes: they are not sent to other machines.
-    Raises `UsageError`."""
-    redacted = drop_keys(experiment)
-    for mode, redacted_mode in zip(experiment.modes, redacted.modes, strict=True):
-        if mode != redacted_mode:
+def refuse_keys(modes: Iterable[Mode]) -> None:
+    """Refuse keys that stand in modes: they are not sent to other machines. Raises `UsageError`."""
+    for mode in modes:
+        if drop_secrets(mode) != mode:
             raise UsageError(
                 f"The mode {mode.name} sets values in its file that could be keys, which are not "
                 "sent to other machines; name variables in their places, such as ${NAME}, and set "
                 "those there"
             )
-    if experiment.service_url != redacted.service_url:
-        raise UsageError("--service-url has a login, which is not sent to other machines; omit it")

@@ -36,7 +36,7 @@ from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.ports import Described
-from swarm_bench.core.roles.executor import Deliver, Executor, Needs, PackedSession
+from swarm_bench.core.roles.executor import OUT, Deliver, Executor, Needs, PackedSession
 from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.cases import (
     CaseDelivery,
@@ -51,7 +51,6 @@ from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.group_store import CaseStore
-from swarm_bench.executors.worker import OUT
 from swarm_bench.models.servers.server import is_loopback
 
 

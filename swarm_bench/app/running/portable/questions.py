@@ -18,11 +18,10 @@ from swarm_bench.app.running.portable.groups import (
     read_files,
 )
 from swarm_bench.app.running.retrieve import PORTABLE
-from swarm_bench.app.setup.agents import read_agent_environment
+from swarm_bench.app.setup.agents import list_variable_names, read_agent_environment
 from swarm_bench.app.setup.choosing import find_programs
 from swarm_bench.app.setup.retrieve import open_folder
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
-from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.layers import PREFIX, Settings
 from swarm_bench.core.errors import UsageError
@@ -33,9 +32,8 @@ from swarm_bench.core.session.cases import CaseDelivery, CaseJob
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.engine.group_store import CaseStore
-from swarm_bench.models.servers.server import is_loopback
-from swarm_bench.retrieval.modes.mode import drop_secrets, find_templates
-from swarm_bench.retrieval.modes.secrets import build_mode_needs
+from swarm_bench.retrieval.modes.mode import find_templates
+from swarm_bench.retrieval.modes.secrets import build_mode_needs, refuse_keys
 from swarm_bench.retrieval.modes.variables import MODE_FOLDER, find_texts
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import temporary
@@ -68,10 +66,8 @@ class PortableQuestions(PortableGroups):
     async def pack(self, kit: QuestionContext, settings: Settings, folder: Path) -> PackedSession:
         """Return the session as plain data, without keys. Raises `UsageError` for what cannot be
         run elsewhere."""
-        _check_service(kit.tools.service_url)
-        names = tuple(_list_agent_variables(settings))
-        for mode in kit.experiment.modes:
-            _check_mode(mode)
+        refuse_keys(kit.experiment.modes)
+        names = list_variable_names(settings)
         modes = tuple(map(_make_relative, kit.experiment.modes))
         experiment = kit.experiment.model_copy(update={"modes": modes})
         commits = [task.commit for task in experiment.tasks]
@@ -152,43 +148,6 @@ def _build_tools(values: _Context, experiment: RetrieveExperiment, folder: Path)
         service_url=experiment.service_url,
         index_timeout=experiment.index_timeout,
     )
-
-
-def _check_service(address: str | None) -> None:
-    if address is None:
-        return
-    if remove_logins(address) != address:
-        raise UsageError(
-            f"--service-url {remove_logins(address)}: it has a login, and keys are not sent to "
-            "other machines; omit it, and each starts a service of its own"
-        )
-    if is_loopback(address):
-        raise UsageError(
-            f"--service-url {address}: it is of this machine alone; omit it, and each machine "
-            "starts a service of its own"
-        )
-
-
-def _check_mode(mode: Mode) -> None:
-    if drop_secrets(mode) != mode:
-        raise UsageError(
-            f"The mode {mode.name} has a value in {mode.source} that may be a key, and keys are "
-            "not sent to other machines; name a variable in its place, as ${NAME}, and set it on "
-            "each of them"
-        )
-
-
-def _list_agent_variables(settings: Settings) -> Iterator[str]:
-    """Yield the names of the variables that servers get. Raises `UsageError` for a value that no
-    variable has."""
-    for variable in settings.agent_env:
-        name, is_set, value = variable.partition("=")
-        if is_set and os.environ.get(name) != value:
-            raise UsageError(
-                f"--agent-env {name}: its value may be a key, and keys are not sent to other "
-                f"machines; set the variable on each of them, and give --agent-env {name}"
-            )
-        yield name
 
 
 def _make_relative(mode: Mode) -> Mode:

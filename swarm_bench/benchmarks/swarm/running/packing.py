@@ -23,7 +23,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.ports import Agent, Described
-from swarm_bench.core.roles.executor import Needs
+from swarm_bench.core.roles.executor import OUT, Needs
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.canopy.backends import find_named_program, name_program
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
@@ -36,8 +36,6 @@ from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_commits, pack_snapshot
 
-OUT = "out"
-"""Folder for the files of agents, below that of the process that runs them."""
 _KIND = "agent file"
 
 
@@ -73,7 +71,7 @@ async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
     """Return the kit as JSON, with the content of all copies of the repository that its swarms
     need, or this swarm alone. Raises `UsageError` and `ConfigError` for an agent whose files cannot
     be sent, and for keys, which are not; `HarnessError` for a commit that cannot be copied."""
-    _refuse_keys(kit)
+    refuse_keys(kit.experiment.modes)
     commits = list_commits(kit.experiment) if swarm is None else (swarm.commit,)
     with temporary(kit.work) as folder:
         packed = await pack_commits(kit.snapshot, commits, folder, kit.commits)
@@ -148,22 +146,6 @@ def _build_tools(packed: _PackedKit, folder: Path) -> Tools:
         inherit_settings=experiment.inherit_settings,
         index_timeout=experiment.limits.index_timeout,
     )
-
-
-def _refuse_keys(kit: Kit) -> None:
-    experiment = kit.experiment
-    for name in experiment.agent_env:
-        if os.environ.get(name) != kit.tools.agent_env.get(name):
-            raise UsageError(
-                f"--agent-env {name}=...: values are not sent to other machines; set {name} there "
-                f"and here, and give --agent-env {name}"
-            )
-    if tuple(redact_secret_parts(experiment.agent_args)) != tuple(experiment.agent_args):
-        raise UsageError(
-            "--agent-arg has what could be a key, which is not sent to other machines; set a "
-            "variable there that the program reads"
-        )
-    refuse_keys(experiment)
 
 
 def _pack_agent(kit: Kit) -> _PackedAgent:
