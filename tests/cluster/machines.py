@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 NETWORK = "10.77.0"
 """Nobody outside the namespaces can reach it, and from inside nothing else can be reached."""
@@ -51,6 +52,15 @@ while not select.select([0], [], [], 0.1)[0]:
 """
 """Reaps what nobody else waits for, until its input ends."""
 _NAMESPACES = ("--net", "--mount", "--uts", "--ipc", "--pid")
+
+
+class _Command(subprocess.Popen[str]):
+    """A command that ends with its block, also where that fails."""
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +108,7 @@ class Machine:
         cwd: Path | str = HOME,
     ) -> "subprocess.Popen[str]":
         """Start a command there. Signals to it reach the command, SIGKILL too."""
-        return subprocess.Popen(
+        return _Command(
             self._entered(argv, cwd),
             env=self._variables(env),
             stdin=subprocess.DEVNULL,

@@ -38,7 +38,7 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.listing import Check, State
 from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.roles.execution import Environment
-from swarm_bench.core.roles.executor import ExecutorKind, Needs
+from swarm_bench.core.roles.executor import Needs, find_executor_kind
 from swarm_bench.core.session.designs import ENVIRONMENT, LOCAL
 from swarm_bench.core.session.experiment import REHEARSAL, Mode, Program
 from swarm_bench.environments.python_tests import try_out
@@ -98,7 +98,7 @@ async def _examine(
 async def _examine_nodes(settings: Settings, tell: Tell, tell_step: TellStep) -> bool:
     """Tell of each node. Returns whether one lacks something. Raises `UsageError` where none can be
     reached."""
-    kind: ExecutorKind = entry_points.make("executors", settings.on)
+    kind = find_executor_kind(settings.on)
     at_once = settings.concurrency or find_largest_swarm(settings)
     tell_step(f"examining the nodes of {settings.on}")
     checks = await kind.examine(await _find_needs(settings, at_once), at_once)

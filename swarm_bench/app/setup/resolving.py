@@ -23,8 +23,8 @@ from swarm_bench.config.command_line import defaults_of
 from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.parsing import REPLAY
-from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.roles.executor import find_executor_kind
 from swarm_bench.core.session.designs import LOCAL, Design
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.engine.continuing import check_command
@@ -120,7 +120,7 @@ def _check_movable(settings: Settings) -> None:
             settings.service_url and is_loopback(settings.service_url)
         ),
     }
-    entry_points.load("executors", settings.on)
+    find_executor_kind(settings.on)
     for reason, applies in reasons.items():
         if applies:
             raise UsageError(f"--on {settings.on}: {reason}; omit one of the two")

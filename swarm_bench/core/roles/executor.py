@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import TypeAdapter
 
 from swarm_bench.core import entry_points
+from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.events import Emit
 from swarm_bench.core.listing import Check
 from swarm_bench.core.session.base import Machine
@@ -152,10 +153,16 @@ class ExecutorKind(Protocol):
         ...
 
 
+def find_executor_kind(name: str) -> ExecutorKind:
+    """Return what `--on` names, but for this process. Raises as `entry_points.make` does."""
+    names = [plugin.name for plugin in entry_points.list_plugins("executors")]
+    if ":" not in name and name not in names:
+        raise UnknownName("executor", name, [LOCAL, *names])
+    kind: ExecutorKind = entry_points.make("executors", name)
+    return kind
+
+
 def find_executor(name: str) -> OpenPacked | None:
     """Return what opens the executor of that name; `None` for this process. Raises as
-    `entry_points.make` does."""
-    if name == LOCAL:
-        return None
-    kind: ExecutorKind = entry_points.make("executors", name)
-    return kind.launch
+    `find_executor_kind` does."""
+    return None if name == LOCAL else find_executor_kind(name).launch
