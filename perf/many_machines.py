@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-PIECE = 1 << 16
+PIECE = 1 << 20
 """Bytes that an actor reads of its worker at a time."""
-MOST_PIECES = 64
+MOST_PIECES = 1
 """Pieces of a node that wait for the driver; the worker is held up by more."""
 ALIVE_SECONDS = 5.0
 RAY_PIECE = 0.9e-3

@@ -300,15 +300,26 @@ def _connect(actor: Any, name: str) -> Streams:
             while piece := await actor.receive.remote():
                 yield piece
         except ray.exceptions.RayError as error:
-            raise NodeLost(f"The node {name} was lost: {_shorten(error)}") from error
+            raise _make_loss(name, error) from error
 
     async def send(content: bytes) -> None:
         try:
             await actor.send.remote(content)
         except ray.exceptions.RayError as error:
-            raise NodeLost(f"The node {name} was lost: {_shorten(error)}") from error
+            raise _make_loss(name, error) from error
 
     return Streams(receive=receive(), send=send)
+
+
+def _make_loss(name: str, error: Exception) -> NodeLost:
+    import ray
+
+    reason = _shorten(error)
+    if isinstance(error, ray.exceptions.ActorUnavailableError):
+        reason = "it cannot be reached any more"
+    elif isinstance(error, ray.exceptions.ActorDiedError):
+        reason = "the actor of this session has ended there"
+    return NodeLost(f"The node {name} was lost: {reason}")
 
 
 async def _call(node: _Node, method: Any, *arguments: Any) -> Any:
