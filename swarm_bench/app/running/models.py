@@ -46,12 +46,14 @@ from swarm_bench.core.roles.language_model import (
     Turn,
     Way,
 )
+from swarm_bench.core.session.designs import LOCAL
 from swarm_bench.core.session.models import Greeting, ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import Price, find_price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.benchmark import wrap_benchmark_errors
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import iterate_groups, plan_cases
+from swarm_bench.models.servers.server import is_loopback
 from swarm_bench.runtime.processes.launching import require_descriptors
 
 Folder = CaseFolder[ModelExperiment, ModelRecord]
@@ -74,6 +76,7 @@ class ModelCall(RunCall[ModelExperiment, ModelRecord]):
         properties = resolve_case_properties(self.benchmark, self.benchmark.kind, request, old)
         ready = build_ready(self.benchmark, request, properties, old, will_run=emit is not None)
         ready.open_executor = self.open_executor
+        _check_movable(ready, request.settings.on)
         if emit is not None:
             require_descriptors(ready.experiment.requests_at_once)
             if limit:
@@ -190,6 +193,31 @@ def build_ready(
         properties=properties,
         old=old,
     )
+
+
+def list_sources(setup: Setup) -> dict[str, ModelSource]:
+    """Return who is asked, the judge too, by the word of each."""
+    judge = {setup.judge.word: setup.judge.source} if setup.judge else {}
+    return {**setup.sources, **judge}
+
+
+def _check_movable(ready: ModelReady, on: str) -> None:
+    """Raise `UsageError` for models that other machines do not reach, or only with a key that would
+    have to be sent."""
+    setup = ready.benchmark.setup
+    if on == LOCAL or setup is None:
+        return
+    for word, source in list_sources(setup).items():
+        if source.address is not None and is_loopback(source.address):
+            raise UsageError(
+                f"--on {on}: {remove_logins(word)} is a server of this machine alone; give an "
+                "address that every node reaches"
+            )
+        if remove_logins(word) != word:
+            raise UsageError(
+                f"--models {remove_logins(word)}: its address has a login, and keys are not sent "
+                "to other machines; set its key as a variable on each of them"
+            )
 
 
 TEXT = "1 + 1 = "

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.app.benchmarks import find_runnable_benchmark
 from swarm_bench.app.models.setup import asks_agents
-from swarm_bench.app.running.models import ModelReady, build_ready
+from swarm_bench.app.running.models import ModelReady, build_ready, list_sources
 from swarm_bench.app.running.pairs import PairReady
 from swarm_bench.app.running.portable.groups import (
     NamedFiles,
@@ -30,7 +30,6 @@ from swarm_bench.benchmarks.agents.asking import is_transcript
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import TRANSCRIPTS, RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.folder import CaseFolder, ModelFolder
-from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.layers import PROPERTY_PREFIX
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
@@ -46,12 +45,10 @@ from swarm_bench.core.session.cases import (
     CaseTrial,
     JudgeAsked,
 )
-from swarm_bench.core.session.designs import LOCAL
 from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.group_store import CaseStore
-from swarm_bench.models.servers.server import is_loopback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,10 +172,9 @@ class PortableModels(PortablePairs):
 
     def _list_texts(self, ready: ModelReady) -> Iterator[str]:
         setup, experiment = _find_setup(ready), ready.experiment
-        _check_setup(setup, ready.request.settings.on)
         yield from list_texts(experiment.properties)
         yield from list_texts([arm.properties for arm in experiment.models])
-        yield from _list_sources(setup)
+        yield from list_sources(setup)
         yield experiment.data.name
 
     def _count_agents(self, ready: ModelReady) -> int:
@@ -188,7 +184,7 @@ class PortableModels(PortablePairs):
     def _build_needs(self, ready: ModelReady, keys: tuple[tuple[str, ...], ...]) -> Needs:
         setup, experiment = _find_setup(ready), ready.experiment
         variables = setup.model_context.variables
-        groups = [_list_source_keys(source) for source in _list_sources(setup).values()]
+        groups = [_list_source_keys(source) for source in list_sources(setup).values()]
         groups = [names for names in groups if any(variables.get(name) for name in names)]
         programs = (*experiment.programs.values(), experiment.environment)
         return Needs(programs=list_programs(programs), keys=tuple(dict.fromkeys([*keys, *groups])))
@@ -285,26 +281,6 @@ def _find_setup(ready: ModelReady) -> Setup:
     setup = ready.benchmark.setup
     assert setup is not None
     return setup
-
-
-def _list_sources(setup: Setup) -> dict[str, ModelSource]:
-    """Return who is asked, by the word of each."""
-    judge = {setup.judge.word: setup.judge.source} if setup.judge else {}
-    return {**setup.sources, **judge}
-
-
-def _check_setup(setup: Setup, on: str) -> None:
-    for word, source in _list_sources(setup).items():
-        if on != LOCAL and source.address is not None and is_loopback(source.address):
-            raise UsageError(
-                f"--on {on}: {remove_logins(word)} is a server of this machine alone; give an "
-                "address that every node reaches"
-            )
-        if remove_logins(word) != word:
-            raise UsageError(
-                f"--models {remove_logins(word)}: its address has a login, and keys are not sent "
-                "to other machines; set its key as a variable on each of them"
-            )
 
 
 def _list_source_keys(source: ModelSource) -> tuple[str, ...]:
