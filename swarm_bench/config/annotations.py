@@ -111,7 +111,7 @@ On = Annotated[
         "Run on: this machine (local), or the nodes of a Ray cluster (ray).",
         metavar="local|ray",
     ),
-    Scope(Group.AMOUNT, also=("retrieve", "doctor"), of_call=True),
+    Scope(Group.AMOUNT, also=("retrieve", "doctor"), of_call=True, trusted=True),
 ]
 Plan = Annotated[
     bool,

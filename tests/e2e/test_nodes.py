@@ -154,12 +154,26 @@ def test_without_a_node_the_session_ends_and_can_be_continued(bench: Bench) -> N
         (("--agent-env", "TOKEN=hunter2-hunter2"), "values are not sent to other machines"),
     ],
 )
+@pytest.mark.parametrize("command", [COMPARE, ("retrieve", "--modes", "bm25")], ids=lambda c: c[0])
 def test_what_only_this_machine_has_is_refused(
-    bench: Bench, options: tuple[str, ...], sentence: str
+    bench: Bench, options: tuple[str, ...], sentence: str, command: tuple[str, ...]
 ) -> None:
-    done = run(bench, "out", "--on", NODES, *options)
+    if command[0] == "retrieve" and options[0] in ("--record", "--keep-workspaces"):
+        return
+    done = run(bench, "out", "--on", NODES, *options, command=command)
     assert (done.code, sentence in done.err) == (2, True), done.err
     assert not (bench.folder / "out" / "metrics.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["compare", "retrieve", "run", "doctor"])
+def test_a_class_in_a_settings_file_is_not_loaded_unasked(bench: Bench, command: str) -> None:
+    (bench.folder / "evil.py").write_text("open('loaded', 'w').close()\n")
+    lines = 'on = "evil:Class"\n[run]\non = "evil:Class"\n'
+    (bench.folder / "swarm-bench.toml").write_text(lines)
+    words = [command, *(["swarm_bench.testing.toy:Toy"] if command == "run" else [])]
+    for plan in ([], ["--plan"]):
+        bench.call(*words, *(plan if command != "doctor" else []))
+    assert not (bench.folder / "loaded").exists()
 
 
 def test_an_unknown_executor_is_refused(bench: Bench) -> None:

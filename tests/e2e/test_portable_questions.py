@@ -83,7 +83,7 @@ def test_keys_of_modes_stay_where_they_are(here: Bench, monkeypatch: pytest.Monk
     mode = json.loads(path.read_text())
     mode["mcpServers"]["keyed"]["env"] = {"TOKEN": NEAR}
     path.write_text(json.dumps(mode))
-    with pytest.raises(UsageError, match="keyed has a value in .*keyed.json that may be a key"):
+    with pytest.raises(UsageError, match="The mode keyed sets values in its file"):
         run(here, "no", Workers(here.folder / "no-workers"), modes=[word])
 
     mode["mcpServers"]["keyed"]["env"] = {"TOKEN": "${MY_TOKEN}"}
@@ -115,9 +115,3 @@ def test_a_program_outside_of_the_working_folder_has_to_be_there(here: Bench) ->
 
     with pytest.raises(HarnessError, match="There is no file .*elsewhere/server.py on this"):
         run(here, "away", Forgetful(here.folder / "workers"), modes=[word])
-
-
-def test_a_service_of_this_machine_is_refused(here: Bench) -> None:
-    workers = Workers(here.folder / "workers")
-    with pytest.raises(UsageError, match="--service-url http://127.0.0.1:9: it is of this machine"):
-        run(here, "away", workers, modes=["bm25"], service_url="http://127.0.0.1:9")

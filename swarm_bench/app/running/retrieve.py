@@ -11,6 +11,7 @@ from typing import Any
 from swarm_bench.analysis.planning.case_plan import describe_questions
 from swarm_bench.app.result import SessionResult, format_on
 from swarm_bench.app.session import Call, Ready
+from swarm_bench.app.setup.movable import check_movable
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.retrieve import SearchFolder, open_folder, open_kit, read_experiment
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
@@ -42,6 +43,7 @@ def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Res
     """Resolve the options of a call. One that continues a session takes over that session's."""
     option_sources, defaults = read_sources(config), defaults_of(RETRIEVE)
     resolved = _reset_foreign_options(option_sources.resolve(typed_options, defaults=defaults))
+    check_movable(resolved.settings)
     resume = resolved.settings.resume
     if resume is None:
         return resolved
@@ -104,8 +106,10 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
         self, continued: SearchFolder | None, emit: Emit | None
     ) -> AsyncIterator["RetrieveReady"]:
         finished = frozenset(continued.records.find_finished() if continued else ())
-        open_executor = self.open_executor or find_executor(self.resolved.settings.on)
         async with open_kit(self.resolved, finished, emit) as kit:
+            open_executor = self.open_executor
+            if open_executor is None and emit is not None:
+                open_executor = find_executor(self.resolved.settings.on)
             yield RetrieveReady(resolved=self.resolved, kit=kit, open_executor=open_executor)
 
 

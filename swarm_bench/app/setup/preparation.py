@@ -36,6 +36,7 @@ from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.ports import Agent
+from swarm_bench.core.roles.executor import find_executor
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.core.session.recording import Replays
@@ -221,6 +222,8 @@ async def _check(inputs: SessionInputs, resolved: Resolved, emit: Emit | None) -
     for sentence in filter(None, sentences):
         if emit:
             emit(WarningRaised(message=sentence))
+    if emit:
+        find_executor(settings.on)  # what may be a class of the working folder, once it may load
     if settings.service_url and emit:
         async with open_running_service(settings.service_url):
             pass

@@ -1,7 +1,6 @@
 """Conversion of what a user typed into the options of a call, and the sessions that it continues:
 both are read here, once."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -9,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.result import format_continue_command
-from swarm_bench.app.setup.agents import read_agent_environment
 from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.app.setup.movable import check_movable
 from swarm_bench.app.stored.past import find_continued_folder, find_recorded_folder
 from swarm_bench.benchmarks.swarm.folder import (
     SessionFolder,
@@ -18,19 +17,15 @@ from swarm_bench.benchmarks.swarm.folder import (
     find_sessions,
 )
 from swarm_bench.benchmarks.swarm.run_plan import check_options
-from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.command_line import defaults_of
 from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.layers import Continued, Member, OptionSources, Resolved, read_sources
 from swarm_bench.config.parsing import REPLAY
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.roles.executor import find_executor_kind
-from swarm_bench.core.session.designs import LOCAL, Design
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.engine.continuing import check_command
 from swarm_bench.engine.folder import EXPERIMENT
-from swarm_bench.models.servers.server import is_loopback
-from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 from swarm_bench.runtime.files import read_state
 
 
@@ -73,7 +68,7 @@ def _resolve_options(
     resolved = option_sources.resolve(typed_options, session=session, defaults=defaults)
     settings = resolved.settings
     _check_sliceable(settings)
-    _check_movable(settings)
+    check_movable(settings)
     until_clear = settings.until_clear and not design.mode_twice
     if resolved.sources["runs"] == "default" and (settings.agents or until_clear):
         # A given number of agents has more runs, as it always had. Until the verdict stands, more
@@ -106,37 +101,6 @@ def _check_sliceable(settings: Settings) -> None:
     for reason, applies in reasons.items():
         if settings.slice and applies:
             raise UsageError(f"--slice {settings.slice}: {reason}; omit one of the two")
-
-
-def _check_movable(settings: Settings) -> None:
-    """Raise `UsageError` for options that only this machine can serve, or that hold keys."""
-    if settings.on == LOCAL:
-        return
-    reasons = {
-        "--record keeps what agents leave here": settings.record,
-        "--agent replay:DIR plays a recording here": settings.agent.startswith(REPLAY),
-        "--keep-workspaces keeps what is removed there": settings.keep_workspaces,
-        f"--service-url {settings.service_url} is a service of this machine": bool(
-            settings.service_url and is_loopback(settings.service_url)
-        ),
-    }
-    find_executor_kind(settings.on)
-    for reason, applies in reasons.items():
-        if applies:
-            raise UsageError(f"--on {settings.on}: {reason}; omit one of the two")
-    for name, value in read_agent_environment(settings).items():
-        if os.environ.get(name) != value:
-            raise UsageError(
-                f"--agent-env {name}=...: values are not sent to other machines; set {name} there "
-                f"and here, and give --agent-env {name}"
-            )
-    if redact_secret_parts(settings.agent_arg) != list(settings.agent_arg):
-        raise UsageError(
-            "--agent-arg has what could be a key, which is not sent to other machines; set a "
-            "variable there that the program reads"
-        )
-    if settings.service_url and remove_logins(settings.service_url) != settings.service_url:
-        raise UsageError("--service-url has a login, which is not sent to other machines; omit it")
 
 
 def read_session(folder: SessionFolder) -> Continued:

@@ -15,6 +15,7 @@ from swarm_bench.config.parsing import REPLAY, YAML, anchor_agent
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text
 from swarm_bench.config.trust import digest_of, is_plain_model
+from swarm_bench.core import entry_points
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import AnyExperiment
@@ -131,6 +132,14 @@ def describe_mode(mode: Mode, word: str | None = None) -> TrustedPart:
         f"the mode {mode.name} of {mode.source}: {lines}",
         digest_of("mode", content),
     )
+
+
+@OF_OPTION.register("on")
+def describe_executor(name: str) -> Parts:
+    """Describe an executor that no package registers: it is looked for in the working folder."""
+    if entry_points.is_class("executors", name):
+        digest = digest_of("executor", name, str(Path.cwd()))
+        yield TrustedPart(name, f"the executor {name}", digest)
 
 
 @OF_OPTION.register("tasks")

@@ -16,7 +16,13 @@ from swarm_bench.app.trust.demands import (
     find_origin,
     list_file_demands,
 )
-from swarm_bench.app.trust.option_parts import Makers, Parts, TrustedPart, describe_resumed
+from swarm_bench.app.trust.option_parts import (
+    Makers,
+    Parts,
+    TrustedPart,
+    describe_executor,
+    describe_resumed,
+)
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.folder import open_case_folder
 from swarm_bench.config.addresses import remove_logins
@@ -94,7 +100,7 @@ def is_code(demand: Demand) -> bool:
     """Tell whether it would be imported, be it for a look at the plan."""
     if demand.option in ("models", "judge"):
         return is_class(demand.word)
-    if demand.option == "property":
+    if demand.option in ("property", "on"):
         return True
     if demand.option == "dataset":
         return is_own_dataset(demand.word)
@@ -197,4 +203,5 @@ def _describe_dataset(name: str | None) -> Parts:
         yield TrustedPart(name, description, digest_of("dataset", path, hash_of(name)))
 
 
+OF_RUN.register("on")(describe_executor)
 OF_RUN.register("resume")(describe_resumed)

@@ -153,11 +153,17 @@ class ExecutorKind(Protocol):
         ...
 
 
+def check_executor_name(name: str) -> None:
+    """Raise `UnknownName` for a name that no package registers; nothing is imported, nor looked for
+    in the working folder."""
+    names = [plugin.name for plugin in entry_points.list_plugins("executors")]
+    if name != LOCAL and not entry_points.is_class("executors", name) and name not in names:
+        raise UnknownName("executor", name, [LOCAL, *names])
+
+
 def find_executor_kind(name: str) -> ExecutorKind:
     """Return what `--on` names, but for this process. Raises as `entry_points.make` does."""
-    names = [plugin.name for plugin in entry_points.list_plugins("executors")]
-    if ":" not in name and name not in names:
-        raise UnknownName("executor", name, [LOCAL, *names])
+    check_executor_name(name)
     kind: ExecutorKind = entry_points.make("executors", name)
     return kind
 

@@ -20,6 +20,7 @@ from swarm_bench.app.running.portable.groups import (
 from swarm_bench.app.running.retrieve import PORTABLE
 from swarm_bench.app.setup.agents import list_variable_names, read_agent_environment
 from swarm_bench.app.setup.choosing import find_programs
+from swarm_bench.app.setup.movable import refuse_values
 from swarm_bench.app.setup.retrieve import open_folder
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.config.dotenv_file import read_dotenv
@@ -66,6 +67,7 @@ class PortableQuestions(PortableGroups):
     async def pack(self, kit: QuestionContext, settings: Settings, folder: Path) -> PackedSession:
         """Return the session as plain data, without keys. Raises `UsageError` for what cannot be
         run elsewhere."""
+        refuse_values(settings)
         refuse_keys(kit.experiment.modes)
         names = list_variable_names(settings)
         modes = tuple(map(_make_relative, kit.experiment.modes))
