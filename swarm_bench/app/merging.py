@@ -23,7 +23,7 @@ from swarm_bench.runtime.untrusted import read
 
 _OF_ONE_SLICE = {
     *("schema_version", "session", "created_at", "machine", "versions", "settings", "slice"),
-    *("service_url", "greetings"),
+    *("service_url", "greetings", "nodes"),
 }
 """Keys of an experiment by which the slices of one plan may differ."""
 _OF_ONE_MACHINE = {"repository": ("path",), "modes": ("source",)}
@@ -202,6 +202,9 @@ def _merge_experiments(parts: Sequence[_Part]) -> dict[str, Any]:
     }
     if "greetings" in experiment:
         experiment["greetings"] = [entry for part in parts for entry in part.keys["greetings"]]
+    nodes = {name: node for part in parts for name, node in part.keys.get("nodes", {}).items()}
+    if nodes:
+        experiment["nodes"] = nodes
     experiment["merged"] = [part.slice.model_dump(mode="json") for part in parts]
     return {**experiment, "schema_version": BaseExperiment.model_fields["schema_version"].default}
 

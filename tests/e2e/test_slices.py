@@ -75,6 +75,19 @@ def test_slices_of_a_comparison_make_the_session_that_one_machine_makes(bench: B
     assert again.code == 0, again.err
 
 
+def test_slices_may_run_on_nodes(bench: Bench) -> None:
+    words, nodes = (*COMPARE, *BLOCKS), "swarm_bench.testing.worker_nodes:TwoNodes"
+    run(bench, words, "part-1", "--slice", "1/2", "--on", nodes)
+    run(bench, words, "part-2", "--slice", "2/2")
+    done = merge(bench, "part-1", "part-2")
+    assert done.code == 0, done.err
+    records = bench.records("whole")
+    assert len(records) == 16
+    assert {record.get("node") for record in records} == {"node-1", "node-2", None}
+    assert bench.experiment("whole")["nodes"].keys() == {"node-1", "node-2"}
+    assert "The trials ran on 2 nodes, and 8 of them on the machine of the session" in done.out
+
+
 def test_a_block_runs_whole_in_one_slice_and_each_trial_in_one(bench: Bench) -> None:
     parts = slices(bench, (*COMPARE, *BLOCKS), 2)
     seen = [

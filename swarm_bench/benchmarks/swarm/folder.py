@@ -159,7 +159,9 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             planted=_find_planted(self.path),
             warnings=(
                 *experiment.slice_notes,
-                *describe_nodes(experiment, self.records),
+                *describe_nodes(
+                    experiment, [it for *_, it in trials if it is not None], self.records
+                ),
                 *describe_torn_lines(self.records.path, trials),
                 *describe_second_lines(self.records.path, seconds),
                 *describe_torn_lines(self._retrieval, swarms),

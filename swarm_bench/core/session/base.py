@@ -110,7 +110,7 @@ class MergedSlice(Slice):
 def describe_slices(merged: Sequence[MergedSlice]) -> str:
     """Say which slices a session was merged from, and what they ran on."""
     total, numbers = merged[0].total, {part.number for part in merged}
-    machine_text = _count_machines(part.machine for part in merged)
+    machine_text = count_machines(part.machine for part in merged)
     missing = [str(number) for number in range(1, total + 1) if number not in numbers]
     without = f" (without {', '.join(missing)})" if missing else ""
     return (
@@ -119,7 +119,7 @@ def describe_slices(merged: Sequence[MergedSlice]) -> str:
     )
 
 
-def _count_machines(machines: Iterable[Mapping[str, str | int | float]]) -> str:
+def count_machines(machines: Iterable[Mapping[str, str | int | float]]) -> str:
     """Say how many machines of which kind there are."""
     kinds = Counter(map(_describe_machine, machines))
     return "; ".join(f"{count} × {machine}" for machine, count in kinds.items())
@@ -205,17 +205,6 @@ class BaseExperiment(Stored):
         return (
             *((self.slice.describe(),) if self.slice else ()),
             *((describe_slices(self.merged),) if self.merged else ()),
-        )
-
-    @property
-    def node_notes(self) -> tuple[str, ...]:
-        """A sentence on the nodes that it ran on, where there are any."""
-        if not self.nodes:
-            return ()
-        number = f"{len(self.nodes)} node{'s' if len(self.nodes) > 1 else ''}"
-        return (
-            f"The trials ran on {number}, a block whole on one: "
-            f"{_count_machines(self.nodes.values())}",
         )
 
     def note_nodes(self, nodes: Mapping[str, Machine]) -> Self:
