@@ -55,7 +55,8 @@ async def run_session(
     try:
         interrupted = await _run_blocks(store, blocks, executor, is_clear)
         if store.lost_trials and not interrupted:
-            rerun = records.set_aside_lost()
+            # In a thread: signs of life go on meanwhile.
+            rerun = await anyio.to_thread.run_sync(records.set_aside_lost)
             store.forget_attempts()
             parts = (select_part(block, rerun) for block in blocks)
             remainder = [block for block in parts if block.groups]

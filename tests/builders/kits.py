@@ -4,10 +4,11 @@ from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.overhead_lines import OverheadLines
 from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.benchmarks.swarm.scorers import Trees
-from swarm_bench.benchmarks.swarm.store import OneSwarmStore, OverheadLines, SwarmStore
+from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
 from swarm_bench.core.events import Emit
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.retrieval.tools import Site, Tools

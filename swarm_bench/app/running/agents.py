@@ -31,6 +31,7 @@ from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, make_ledger
+from swarm_bench.benchmarks.swarm.overhead_lines import OverheadLines
 from swarm_bench.benchmarks.swarm.recordings import Recorder, replay_swarm
 from swarm_bench.benchmarks.swarm.run_plan import estimate_seconds, list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
@@ -39,7 +40,7 @@ from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmJob
 from swarm_bench.benchmarks.swarm.scorers import Trees, require_known
-from swarm_bench.benchmarks.swarm.store import OverheadLines, SwarmStore
+from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.config.compare_options import REPOSITORY
 from swarm_bench.config.layers import Resolved
 from swarm_bench.core.events import Emit, WarningRaised

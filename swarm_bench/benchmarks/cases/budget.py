@@ -87,7 +87,8 @@ class ModelBudget(Budget):
     def pay(self, record: CaseRecord, *, is_settled_later: bool) -> None:
         """Count a trial of an earlier call; `again`: its answer will be settled once more."""
         spent_before = self.total_cost
-        self._add_cost(record, was_asked=record.started_at is not None)
+        was_lost = record.cause is Cause.NODE_LOST  # it may have been asked
+        self._add_cost(record, was_asked=was_lost or record.started_at is not None)
         if is_settled_later:
             self._paid_answers[record.trial] = self.total_cost - spent_before
 

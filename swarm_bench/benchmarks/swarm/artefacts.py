@@ -3,7 +3,7 @@
 run-1/              only with several runs
   canopy/
     agent-1.json  agent-1.md  agent-1.stream.jsonl  agent-1.stderr.log
-    feedback-metrics.json  service.log
+    feedback-metrics.json  service.log  (of several blocks: service-1.log)
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ from swarm_bench.core.session.experiment import MODE_NAME
 from swarm_bench.runtime.files import make_folder, make_room, set_aside, store_errors
 
 STDOUT, STDERR = "stream.jsonl", "stderr.log"
-SERVICE_LOG = "service.log"
 SUFFIXES = ("json", "md", STDOUT, STDERR)
 
 
@@ -63,9 +62,16 @@ def _file_name(trial: SwarmTrial, suffix: str) -> str:
     return f"agent-{trial.number}.{suffix}"
 
 
+def name_service_log(swarm: Swarm, *, is_alone: bool) -> str:
+    """Name the log of the services of a swarm, by its first agent where its mode has others in the
+    run."""
+    return "service.log" if is_alone else f"service-{swarm.trials[0].number}.log"
+
+
 def list_printed(swarm: Swarm) -> Iterator[PurePosixPath]:
     """List where what the programs of a swarm print can be stored, below the root, whether there
     is one run or several."""
     names = [_file_name(trial, suffix) for trial in swarm.trials for suffix in (STDOUT, STDERR)]
+    names += [name_service_log(swarm, is_alone=is_alone) for is_alone in (True, False)]
     for folder in (swarm.arm, f"run-{swarm.run}/{swarm.arm}"):
-        yield from (PurePosixPath(folder, name) for name in (*names, SERVICE_LOG))
+        yield from (PurePosixPath(folder, name) for name in names)

@@ -26,6 +26,7 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.continuing import check_command
 from swarm_bench.engine.folder import EXPERIMENT, Folder
 from swarm_bench.engine.lines import (
+    MOST_BYTES,
     Checked,
     add_checksum,
     describe_changed_lines,
@@ -99,7 +100,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         return Artefacts(self.path, runs=experiment.runs)
 
     def append_swarm(self, record: SwarmRecord) -> None:
-        append_line(self._retrieval, add_checksum(record.model_dump_json()))
+        append_line(self._retrieval, add_checksum(record.model_dump_json()), most=MOST_BYTES)
 
     def append_verdict(self, verdict: Verdict) -> None:
         append_line(self._verdicts, add_checksum(verdict.model_dump_json()))

@@ -1,6 +1,5 @@
-"""Stores what swarms deliver: records, files, the overhead of modes, a line each in
-`overhead.jsonl`, and as the third witness what the counters of a swarm show of its trials. It runs
-nothing."""
+"""Stores what swarms deliver: records, files, and as the third witness what the counters of a swarm
+show of its trials. It runs nothing."""
 
 import json
 from collections import defaultdict
@@ -9,10 +8,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
+from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT, name_service_log
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.interim_looks import InterimLooks
 from swarm_bench.benchmarks.swarm.ledger import Ledger
+from swarm_bench.benchmarks.swarm.overhead_lines import OverheadLines
 from swarm_bench.benchmarks.swarm.recordings import PrintedFiles, Recorder, make_recorded_trial
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.running.trial import (
@@ -25,8 +25,7 @@ from swarm_bench.benchmarks.swarm.scorers import ScorableAnswer, Trees, score_an
 from swarm_bench.benchmarks.swarm.trial_records import make_record
 from swarm_bench.core.errors import HarnessError, NoCredit, NotAuthorized
 from swarm_bench.core.ports import Probe
-from swarm_bench.core.session.experiment import Experiment, Mode, Task
-from swarm_bench.core.session.recording import CheckedRecording
+from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.session.tasks import group_tasks
 from swarm_bench.core.status import Cause
@@ -34,79 +33,12 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, drop_finished, select_part, set_id
 from swarm_bench.engine.scoring import ScoringResult
-from swarm_bench.retrieval.handshake import Handshake, Handshakes
 from swarm_bench.retrieval.probes.registered import make_content
 from swarm_bench.retrieval.witnesses.agreement import Finding, compare, gives_no_tool
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.text import tokens
 
-
-class OverheadLines:
-    """Lines that are complete stay as they are."""
-
-    def __init__(
-        self, folder: SessionFolder, recorder: Recorder | None = None, *, asks: bool = True
-    ) -> None:
-        """Ask no empty prompt without `asks`: it would tell nothing about the agent's usage."""
-        self._folder = folder
-        self._asks = asks
-        self._recorder = recorder
-        self._lines = {line.mode: line for line in folder.read_overhead()}
-        self._asked = set[str]()
-        """Modes whose empty prompt was asked in this call, with figures or without."""
-
-    def greet(self, experiment: Experiment, handshakes: Handshakes) -> None:
-        """Write what the servers of the modes said of themselves."""
-        for mode in experiment.modes:
-            of_mode = handshakes.get(mode.name, {})
-            if not self._is_complete(mode.name) and set(of_mode) == set(mode.servers):
-                self._write(_make_line(experiment, mode, list(of_mode.values())))
-
-    def find_due(self, mode: str) -> Overhead | None:
-        """Return the line of a mode whose empty prompt is still to be asked: once in a call, if
-        there are no figures yet."""
-        is_due = self._asks and mode not in self._asked and not self._is_complete(mode)
-        return self._lines.get(mode) if is_due else None
-
-    def keep(self, line: Overhead) -> None:
-        """Store what an empty prompt took. Raises `StoreError`."""
-        self._asked.add(line.mode)
-        self._write(line)
-
-    def copy(self, experiment: Experiment, recording: CheckedRecording) -> None:
-        """Store what was measured of the modes when they were recorded."""
-        modes = {mode.name for mode in experiment.modes}
-        lines = {line.mode: line for line in recording.overhead if line.mode in modes}
-        update = {"session": experiment.session}
-        if lines:
-            self._folder.write_overhead([line.model_copy(update=update) for line in lines.values()])
-
-    def _is_complete(self, mode: str) -> bool:
-        line = self._lines.get(mode)
-        return line is not None and line.prompt_tokens is not None
-
-    def _write(self, line: Overhead) -> None:
-        self._lines[line.mode] = line
-        self._folder.write_overhead(list(self._lines.values()))
-        if self._recorder is not None:
-            self._recorder.keep_overhead(line)
-
-
-def _make_line(experiment: Experiment, mode: Mode, handshakes: list[Handshake]) -> Overhead:
-    return Overhead(
-        session=experiment.session,
-        mode=mode.name,
-        server_seconds={
-            handshake.server: handshake.seconds
-            for handshake in handshakes
-            if handshake.seconds is not None
-        },
-        tools=sum(len(handshake.tools) for handshake in handshakes),
-        tool_tokens=sum(handshake.tool_tokens for handshake in handshakes),
-        server_instruction_tokens=sum(handshake.instruction_tokens for handshake in handshakes),
-        mode_instruction_tokens=tokens.count(mode.instructions),
-        unexpected=next((handshake.unexpected for handshake in handshakes), ()),
-    )
+_OF_EMPTY_PROMPT = ("prompt_tokens", "prompt_cost", "problem")
+"""Keys of an overhead that a swarm measures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,30 +118,42 @@ class OneSwarmStore:
         self._session = session
         self._swarm = swarm
         self._node = node
+        self._due: Overhead | None = None
+        """Overhead of the mode for which the swarm is to ask the empty prompt."""
         self._has_result = False
         self._pending = {trial.id: trial for trial in swarm.trials}
         self._artefacts = session.folder.artefacts(session.experiment)
         self.records: list[TrialRecord] = []
         """Records of the swarm's trials, as they were appended."""
 
-    @property
+    @cached_property
     def job(self) -> SwarmJob:
         """The swarm, with the empty prompt of its mode if that is due."""
         session, swarm = self._session, self._swarm
+        self._due = session.overhead.take_due(swarm.arm)
         if self._node is not None:  # the files of earlier attempts are out of its reach
             for trial in swarm.trials:
                 self._artefacts.make_room(trial)
+            is_alone = len(session.experiment.agents_of_blocks) == 1
+            folder = self._artefacts.mode_folder(swarm.run, swarm.arm)
+            self._artefacts.set_aside(folder / name_service_log(swarm, is_alone=is_alone))
         ledger = session.ledger
         return SwarmJob(
             swarm=swarm,
-            attempts=session.attempts,
-            overhead=session.overhead.find_due(swarm.arm),
+            attempts={
+                trial.id: session.attempts[trial.id]
+                for trial in swarm.trials
+                if trial.id in session.attempts
+            },
+            overhead=self._due,
             budget=None if ledger is None else ledger.copy_for(swarm.trials),
         )
 
     def check(self) -> None:
         """Raise `NotAuthorized` when the provider turned one of its agents away, and
         `CostLimitReached` when some could not start for what they may cost."""
+        if self._due is not None:
+            self._session.overhead.give_back(self._swarm.arm)
         check_authorized(self._session.experiment, self.records)
         ledger = self._session.ledger
         if ledger is not None and self._pending:
@@ -233,7 +177,8 @@ class OneSwarmStore:
         if isinstance(delivery, SwarmResult):
             record, swarm = delivery.record, self._swarm
             is_of_it = (record.mode, record.run) == (swarm.arm, swarm.run)
-            return is_of_it and (self._node is None or self._is_as_sent(record))
+            was_asked = delivery.overhead is None or self._due is not None
+            return is_of_it and was_asked and (self._node is None or self._is_as_sent(record))
         is_attempt = delivery.measured.attempt == self._find_attempt([delivery.trial])
         is_pending = self._pending.get(delivery.trial.id) == delivery.trial
         return is_pending and (self._node is None or is_attempt)
@@ -310,9 +255,12 @@ class OneSwarmStore:
             session.recorder.keep_swarm(proved)
         session.folder.append_swarm(proved)
         if result.overhead is not None:
-            session.overhead.keep(result.overhead)
+            measured = {name: getattr(result.overhead, name) for name in _OF_EMPTY_PROMPT}
+            line = (self._due or result.overhead).model_copy(update=measured)
+            self._due = None
+            session.overhead.keep(line)
             if session.ledger is not None:
-                session.ledger.pay(result.overhead.prompt_cost)
+                session.ledger.pay(line.prompt_cost)
 
     def _write_counters(self, swarm: SwarmRecord) -> None:
         """Put the counters of a swarm beside its agents' files, in the shape existing scripts

@@ -25,6 +25,7 @@ from swarm_bench.retrieval.modes.mode import drop_secrets, find_templates
 from swarm_bench.retrieval.modes.secret_parts import find_secret_parts, looks_secret, names_variable
 from swarm_bench.retrieval.modes.variables import Filling, find_variables, find_variables_in
 from swarm_bench.runtime.environment import COMMON
+from swarm_bench.runtime.sink import clean_value
 
 Redactable = TypeVar("Redactable", Experiment, RetrieveExperiment)
 SHORTEST = 8
@@ -208,3 +209,13 @@ def refuse_keys(modes: Iterable[Mode]) -> None:
                 "sent to other machines; name variables in their places, such as ${NAME}, and set "
                 "those there"
             )
+
+
+def check_text(text: str, secrets: Collection[str]) -> str:
+    """Return a text that is sent. Raises `UsageError` where it has a key in it."""
+    if clean_value(text, secrets) != text:
+        raise UsageError(
+            "The experiment has a key of this machine in it, and keys are not sent to other "
+            "machines; name a variable in its place"
+        )
+    return text

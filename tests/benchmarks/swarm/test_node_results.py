@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents.scripted import Scripted
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.overhead_lines import OverheadLines
 from swarm_bench.benchmarks.swarm.running.trial import Execution, SwarmResult
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.records import Measurements, SwarmRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.overhead import Overhead
 from tests.builders.kits import kit_for, store_for
 
 pytestmark = pytest.mark.anyio
@@ -61,3 +64,37 @@ async def test_a_trial_of_another_attempt_is_refused(store: OneSwarmStore) -> No
         await store.keep(execution)
     await store.keep(replace(execution, measured=Measurements(attempt=1)))
     assert [record.node for record in store.records] == ["node-1"]
+
+
+FORGED = Overhead(session="evil", mode="other", tools=99, prompt_tokens=5)
+
+
+async def test_an_overhead_is_taken_of_nobody_who_was_not_asked_for_it(
+    store: OneSwarmStore,
+) -> None:
+    with pytest.raises(HarnessError, match="something of another swarm"):
+        await store.keep(replace(make_result(store), overhead=FORGED))
+
+
+async def test_of_an_overhead_only_the_empty_prompt_is_taken(tmp_path: Path) -> None:
+    kit = kit_for(Scripted(), tmp_path)
+    folder = SessionFolder(kit.artefacts.root)
+    folder.make()
+    known = Overhead(session="s", mode="baseline", tools=1)
+    folder.write_overhead([known])
+    store = store_for(kit, node="node-1")
+    assert store.job.overhead == known
+    await store.keep(replace(make_result(store), overhead=FORGED))
+    (line,) = folder.read_overhead()
+    assert line == known.model_copy(update={"prompt_tokens": 5})
+
+
+def test_an_empty_prompt_is_asked_by_one_swarm_at_a_time(tmp_path: Path) -> None:
+    folder = SessionFolder(tmp_path / "session")
+    folder.make()
+    folder.write_overhead([Overhead(session="s", mode="baseline")])
+    lines = OverheadLines(folder)
+    assert lines.take_due("baseline") is not None
+    assert lines.take_due("baseline") is None
+    lines.give_back("baseline")
+    assert lines.take_due("baseline") is not None

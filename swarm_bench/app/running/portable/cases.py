@@ -17,7 +17,6 @@ from swarm_bench.app.running.pairs import PairReady
 from swarm_bench.app.running.portable.groups import (
     NamedFiles,
     PortableGroups,
-    check_text,
     list_programs,
     list_texts,
     make_executor,
@@ -49,6 +48,7 @@ from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark
 from swarm_bench.engine.group_store import CaseStore
+from swarm_bench.retrieval.modes.secrets import check_text
 
 
 @dataclass(frozen=True, kw_only=True)

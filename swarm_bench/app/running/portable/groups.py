@@ -219,16 +219,6 @@ def move_to(folder: Path, files: NamedFiles) -> None:
         )
 
 
-def check_text(text: str, secrets: Collection[str]) -> str:
-    """Return a text that is sent. Raises `UsageError` where it has a key in it."""
-    if clean_value(text, secrets) != text:
-        raise UsageError(
-            "The experiment has a key of this machine in it, and keys are not sent to other "
-            "machines; name a variable in its place"
-        )
-    return text
-
-
 def list_programs(programs: Iterable[Program | None]) -> tuple[str, ...]:
     """List the programs that are found on the PATH, and did not come with swarm-bench."""
     paths = (Path(program.path) for program in programs if program and program.path)

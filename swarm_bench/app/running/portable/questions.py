@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 from swarm_bench.app.running.portable.groups import (
     NamedFiles,
     PortableGroups,
-    check_text,
     make_executor,
     move_to,
     read_files,
@@ -34,7 +33,7 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.retrieval.modes.mode import find_templates
-from swarm_bench.retrieval.modes.secrets import build_mode_needs, refuse_keys
+from swarm_bench.retrieval.modes.secrets import build_mode_needs, check_text, refuse_keys
 from swarm_bench.retrieval.modes.variables import MODE_FOLDER, find_texts
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import temporary

@@ -27,7 +27,7 @@ from swarm_bench.core.roles.executor import OUT, Needs
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.canopy.backends import find_named_program, name_program
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
-from swarm_bench.retrieval.modes.secrets import build_mode_needs, refuse_keys
+from swarm_bench.retrieval.modes.secrets import build_mode_needs, check_text, refuse_keys
 from swarm_bench.retrieval.modes.variables import find_texts
 from swarm_bench.retrieval.probes.registered import load_probes
 from swarm_bench.retrieval.tools import Tools
@@ -72,6 +72,7 @@ async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
     need, or this swarm alone. Raises `UsageError` and `ConfigError` for an agent whose files cannot
     be sent, and for keys, which are not; `HarnessError` for a commit that cannot be copied."""
     refuse_keys(kit.experiment.modes)
+    check_text(kit.experiment.model_dump_json(), kit.secrets)
     commits = list_commits(kit.experiment) if swarm is None else (swarm.commit,)
     with temporary(kit.work) as folder:
         packed = await pack_commits(kit.snapshot, commits, folder, kit.commits)

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from swarm_bench.benchmarks.swarm.artefacts import SERVICE_LOG
+from swarm_bench.benchmarks.swarm.artefacts import name_service_log
 from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.benchmarks.swarm.running.trial import (
@@ -163,9 +163,11 @@ class _Swarm:
         self._emit_step("service")
         started = anyio.current_time()
         is_local = kit.experiment.service_url is None
+        is_alone = len(kit.experiment.agents_of_blocks) == 1
         make = kit.artefacts.make_mode_folder if is_local else kit.artefacts.mode_folder
+        name = name_service_log(self._swarm, is_alone=is_alone)
         service = await self._tool.start_service(
-            log=make(self._swarm.run, self._mode.name) / SERVICE_LOG,
+            log=make(self._swarm.run, self._mode.name) / name,
             secrets=kit.secrets,
             tag=f"{kit.experiment.session}/service/{self._swarm.id}",
         )
