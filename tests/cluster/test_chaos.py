@@ -68,23 +68,27 @@ class Killer:
         self._draw = draw
         self.repairs: list[Callable[[], None]] = []
 
-    def kill(self, what: str, session: "subprocess.Popen[str]") -> None:
+    def kill(self, what: str, session: "subprocess.Popen[str]") -> bool:
+        """Kill it. Returns whether there was anything to kill."""
         worker = self._draw.choice(self._cluster.workers)
         if what == "driver":
             session.kill()
         elif what == "actor":
-            if any("ray::Relay" in line for line in titles(worker)):
-                self._cluster.kill_actor_process(worker, "ray::Relay")
+            if not any("ray::Relay" in line for line in titles(worker)):
+                return False
+            self._cluster.kill_actor_process(worker, "ray::Relay")
         elif what == "raylet":
             self._cluster.kill_raylet(worker)
             self.repairs.append(lambda: self._cluster.start(worker))
         elif what == "agent":
-            for process in self._cluster.processes(worker):
-                if ASKING in process.command:
-                    worker.kill(process, signal.SIGKILL)
+            agents = [it for it in self._cluster.processes(worker) if ASKING in it.command]
+            for agent in agents:
+                worker.kill(agent, signal.SIGKILL)
+            return bool(agents)
         else:
             self._cluster.cut(worker)
             self.repairs.append(lambda: self._reconnect(worker))
+        return True
 
     def _reconnect(self, worker: Machine) -> None:
         self._cluster.restore(worker)
@@ -119,8 +123,8 @@ def test_what_is_killed_loses_nothing(cluster: Cluster, tmp_path: Path) -> None:
                 what = draw.choice(["driver", "actor", "raylet", "agent", "link"])
                 with cluster.open([BENCH, *words], cwd=folder) as session:
                     await_begun(session, folder, draw.uniform(0.3, 3))
-                    if session.poll() is None and kills < KILLS:
-                        killer.kill(what, session)
+                    can_be_killed = session.poll() is None and kills < KILLS
+                    if can_be_killed and killer.kill(what, session):
                         kills += 1
                         agents_killed += what == "agent"
                         sys.stderr.write(f"{kills}: {what} in {output}\n")
@@ -130,7 +134,8 @@ def test_what_is_killed_loses_nothing(cluster: Cluster, tmp_path: Path) -> None:
                     *("compare", "--continue", output, "--quiet", "--on", "ray", "--trust"),
                 ]
             check(folder, output, agents_killed)
-    await_until(lambda: not any(map(cluster.processes, cluster.workers)), 60)
+    machines = (*cluster.workers, cluster.head)
+    await_until(lambda: not any(map(cluster.processes, machines)), 60)
 
 
 def await_begun(session: "subprocess.Popen[str]", folder: Path, seconds: float) -> None:
