@@ -93,14 +93,15 @@ async def _open_elsewhere(kit: Kit, on: str) -> AsyncIterator[SwarmExecution]:
     open_executor = find_executor(on)
     assert open_executor is not None
     experiment = kit.experiment
+    context = await pack_kit(kit)
     packed = PackedSession(
         benchmark=SWARM.name,
         portable=SWARM,
-        context=await pack_kit(kit),
+        context=context,
         out=kit.artefacts.root,
         emit=kit.emit,
         agents_at_once=experiment.at_once,
-        needs=find_needs(kit),
+        needs=find_needs(kit, len(context)),
     )
     async with open_executor(packed) as executor:
         yield executor

@@ -83,14 +83,17 @@ class PortableQuestions(PortableGroups):
             snapshot=pack_snapshot(kit.snapshot),
             commits=await pack_commits(kit.snapshot, commits, kit.tools.work),
         )
+        dumped = _CONTEXT.dump_json(context)
         return PackedSession(
             benchmark=PORTABLE,
             portable=self,
-            context=_CONTEXT.dump_json(context),
+            context=dumped,
             out=folder,
             emit=kit.emit,
             agents_at_once=1,
-            needs=needs,
+            needs=replace(
+                needs, programs=("git", *needs.programs), disk_mb=3 * (len(dumped) >> 20)
+            ),
         )
 
     async def start(

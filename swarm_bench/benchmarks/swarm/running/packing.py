@@ -105,8 +105,8 @@ def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
     )
 
 
-def find_needs(kit: Kit) -> Needs:
-    """Return what a machine needs to run a swarm of the kit."""
+def find_needs(kit: Kit, packed_bytes: int) -> Needs:
+    """Return what a machine needs to run a swarm of the kit, which has so many bytes."""
     experiment = kit.experiment
     abilities = kit.agent.abilities if isinstance(kit.agent, Described) else None
     of_modes = build_mode_needs(experiment.modes, experiment.agent_env, kit.tools.variables)
@@ -115,12 +115,11 @@ def find_needs(kit: Kit) -> Needs:
     if abilities and abilities.keys and not (abilities.keyless or is_let_in):
         keys.append(abilities.keys)
     of_agent = (abilities and abilities.memory_mb) or 0
-    archive = len(pack_snapshot(kit.snapshot).archive) >> 20
     return Needs(
         programs=("git", *of_modes.programs, *_list_agent_programs(kit)),
         keys=tuple(keys),
         memory_mb=of_agent * experiment.at_once,
-        disk_mb=2 * archive * (1 + experiment.at_once),
+        disk_mb=(packed_bytes >> 20) * (2 + experiment.at_once),
         agents=find_node_agents(kit.agent_spec),
     )
 
