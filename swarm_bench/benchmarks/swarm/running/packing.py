@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file, find_node_agents
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.run_plan import Swarm, list_commits
+from swarm_bench.benchmarks.swarm.run_plan import list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.config.located import read_located
 from swarm_bench.config.parsing import YAML
@@ -67,14 +67,14 @@ _PACKED: TypeAdapter[_PackedKit] = TypeAdapter(_PackedKit)
 _COPIED_FIELDS = ("experiment", "keep_workspaces", "record", "answers")
 
 
-async def pack_kit(kit: Kit, swarm: Swarm | None = None) -> bytes:
+async def pack_kit(kit: Kit) -> bytes:
     """Return the kit as JSON, with the content of all copies of the repository that its swarms
-    need, or this swarm alone. Raises `UsageError` and `ConfigError` for an agent whose files cannot
+    need. Raises `UsageError` and `ConfigError` for an agent whose files cannot
     be sent, and for keys, which are not; `HarnessError` for a commit that cannot be copied."""
     refuse_keys(kit.experiment.modes)
     check_text(kit.experiment.model_dump_json(), kit.secrets)
-    commits = list_commits(kit.experiment) if swarm is None else (swarm.commit,)
     with temporary(kit.work) as folder:
+        commits = list_commits(kit.experiment)
         packed = await pack_commits(kit.snapshot, commits, folder, kit.commits)
     values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     return _PACKED.dump_json(

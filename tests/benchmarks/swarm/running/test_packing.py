@@ -8,11 +8,9 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scout.adapter import Scout
-from swarm_bench.benchmarks.swarm.run_plan import Swarm, plan
 from swarm_bench.benchmarks.swarm.running.packing import pack_kit, unpack_kit
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.session.experiment import Task
-from swarm_bench.engine.plan import iterate_groups
 from swarm_bench.runtime.workspaces.snapshots import pack_snapshot
 from tests.builders.kits import kit_for
 
@@ -111,7 +109,7 @@ def test_a_commit_that_is_not_there_is_no_kit(tmp_path: Path) -> None:
         anyio.run(pack_kit, replace(kit, experiment=experiment))
 
 
-def test_a_swarm_is_sent_with_its_own_commit_alone(tmp_path: Path) -> None:
+def test_the_commits_of_all_swarms_are_sent(tmp_path: Path) -> None:
     kit = kit_for(Scout(), tmp_path)
     tasks = tuple(
         Task(id=name, title=name, prompt=name, commit=name * 40 if name in "ab" else None)
@@ -119,12 +117,5 @@ def test_a_swarm_is_sent_with_its_own_commit_alone(tmp_path: Path) -> None:
     )
     experiment = kit.experiment.model_copy(update={"tasks": tasks})
     commits = {name * 40: pack_snapshot(kit.snapshot) for name in "ab"}
-    kit = replace(kit, experiment=experiment, commits=commits)
-
-    def send(swarm: Swarm | None, folder: str) -> list[str]:
-        content = anyio.run(pack_kit, kit, swarm)
-        return [*unpack_kit(content, tmp_path / folder, lambda _: None).commits]
-
-    assert send(None, "all") == ["a" * 40, "b" * 40]
-    for swarm in iterate_groups(plan(experiment)):
-        assert send(swarm, swarm.id) == ([swarm.commit] if swarm.commit else [])
+    content = anyio.run(pack_kit, replace(kit, experiment=experiment, commits=commits))
+    assert [*unpack_kit(content, tmp_path / "there", lambda _: None).commits] == [*commits]
