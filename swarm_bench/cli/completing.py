@@ -104,6 +104,15 @@ def offer_environments(incomplete: str) -> Completions:
     )
 
 
+@_register("on")
+def offer_executors(incomplete: str) -> Completions:
+    from swarm_bench.core import entry_points
+    from swarm_bench.core.session.designs import LOCAL
+
+    names = {plugin.name for plugin in entry_points.list_plugins("executors")}
+    return _select_matching({LOCAL, *names}, incomplete)
+
+
 def offer_properties(context: typer.Context, incomplete: str) -> Completions:
     """Offer the properties of the benchmark that the line names, with the sign before the value."""
     from swarm_bench.app.benchmarks import list_property_names

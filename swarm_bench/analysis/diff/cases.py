@@ -30,6 +30,7 @@ from swarm_bench.analysis.wording import list_few, make_sentence, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role, SettingChange
 from swarm_bench.core.report.document import Answer, Fact
+from swarm_bench.core.session.base import count_machines
 from swarm_bench.core.status import Status
 
 _BETTER = {Better.LOWER: Shown.LOWER, Better.HIGHER: Shown.HIGHER}
@@ -105,6 +106,7 @@ def _read_settings(session: CaseSession) -> dict[str, Any]:
         "Primary metric": experiment.primary,
         "Margin": experiment.margin,
         **{f"Machine, {key}": value for key, value in experiment.machine.items()},
+        "Nodes": count_machines(experiment.nodes.values()) or "none",
         **{f"Property {name}": value for name, value in experiment.properties.items()},
         **session.settings,
     }

@@ -12,7 +12,7 @@ from swarm_bench.analysis.wording import join, list_few, quantify
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, Role, SettingChange
 from swarm_bench.core.report.document import Fact
-from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.base import BaseExperiment, count_machines
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 
 _NONE = "none"
@@ -208,6 +208,7 @@ def _read_settings(experiment: Experiment) -> dict[str, Any]:
         "Quality": experiment.quality,
         "Margin of the quality": f"{experiment.quality_margin:g}",
         **{f"Machine, {key}": value for key, value in experiment.machine.items()},
+        "Nodes": count_machines(experiment.nodes.values()) or "none",
     }
 
 
