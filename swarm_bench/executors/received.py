@@ -93,6 +93,8 @@ def _parse_long(line: bytes) -> Any:
 
 
 def _count_values(line: bytes, start: int, end: int) -> int:
+    if end - start <= len(", "):  # between two texts
+        return 1
     return sum(line.count(mark, start, end) for mark in b",[{")
 
 
