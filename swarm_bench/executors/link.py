@@ -284,11 +284,7 @@ class Link:
             far.patience.deadline = anyio.current_time() + self.END_SECONDS
             answer = {"refused": number, "cost_limit": None}
         finally:
-            with anyio.CancelScope(shield=True):
-                del far.scopes[number]
-                far.storing -= size
-                async with far.stored:
-                    far.stored.notify_all()
+            far.drop_delivery(number, size)
         self._send(answer)
 
     def _blame(self, error: Exception) -> Exception:

@@ -112,7 +112,8 @@ class FarGroup:
     """Ends the wait for its end."""
     scopes: dict[int, anyio.CancelScope] = field(default_factory=dict)
     """Scopes of the deliveries that are being stored, by their numbers."""
-    stored: anyio.Condition = field(default_factory=anyio.Condition)
+    is_stored: anyio.Event = field(default_factory=anyio.Event)
+    """Set when none of them is left."""
     storing: int = 0
     """Bytes of the lines of these deliveries."""
     files: dict[PurePosixPath, int] = field(default_factory=dict)
@@ -133,16 +134,11 @@ class FarGroup:
         for scope in list(self.scopes.values()):
             if not scope.shield:
                 scope.cancel()
-        for _ in range(2):
+        for _ in range(2 if self.scopes else 0):
             with anyio.move_on_after(seconds):
-                await self._wait_until_stored()
+                await self.is_stored.wait()
             for scope in list(self.scopes.values()):
                 scope.cancel()
-
-    async def _wait_until_stored(self) -> None:
-        async with self.stored:
-            while self.scopes:
-                await self.stored.wait()
 
     def admit_delivery(self, number: int, size: int) -> None:
         """Take note of a delivery that is to be stored. Raises `ValueError` where there are more
@@ -153,6 +149,13 @@ class FarGroup:
         if len(self.scopes) >= most or self.storing + size > MOST_STORING:
             raise ValueError(f"more is delivered than can be stored: {len(self.scopes):,} at once")
         self.storing += size
+
+    def drop_delivery(self, number: int, size: int) -> None:
+        """Take note that it is not being stored any more."""
+        del self.scopes[number]
+        self.storing -= size
+        if self.end.is_set() and not self.scopes:
+            self.is_stored.set()
 
     def admits_event(self, event: StepStarted | TrialStarted | TrialActive) -> bool:
         """Tell whether an event can be of this group, and is not told more often than it can
