@@ -281,6 +281,8 @@ class Link:
             answer = {"refused": number, "cost_limit": str(error)}
         except Exception as error:  # noqa: BLE001  # whoever runs the session is told
             far.error = far.error or self._blame(error)
+            if not isinstance(error, SwarmBenchError):  # nothing that it says is believed
+                far.end.set()
             far.patience.deadline = anyio.current_time() + self.END_SECONDS
             answer = {"refused": number, "cost_limit": None}
         finally:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, get_args
 
 import anyio
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from swarm_bench.core.events import (
     Emit,
@@ -25,6 +25,7 @@ from swarm_bench.core.events import (
 from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.roles.executor import Deliver
 from swarm_bench.core.session.base import Group
+from swarm_bench.core.validation import describe_problem, format_path
 from swarm_bench.executors.worker import PIECE
 from swarm_bench.runtime.files import make_folder, write_piece
 
@@ -58,6 +59,9 @@ _EVENTS: dict[str, TypeAdapter[FarEvent]] = {
 
 def make_line(text: object) -> str:
     """Make one line of what a worker, or an error, says, cut to what a person reads."""
+    if isinstance(text, ValidationError):
+        first = text.errors(include_url=False)[0]
+        text = f"{format_path(first['loc']) or 'it'} {describe_problem(first)}"
     return _shorten(" ".join(str(text)[: 4 * _LONGEST_TEXT].split()))
 
 

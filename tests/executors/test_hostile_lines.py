@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.core.errors import CostLimitReached, HarnessError, StoreError
 from swarm_bench.core.events import Event, StepStarted, TrialActive, TrialStarted, WarningRaised
-from swarm_bench.core.figures import LARGEST
+from swarm_bench.core.figures import LARGEST, Count
 from swarm_bench.core.session.base import Case, Group, Trial
 from swarm_bench.executors import link as link_module
 from swarm_bench.executors import received
@@ -291,13 +291,33 @@ async def test_warnings_and_steps_are_counted(far: Far) -> None:
 async def test_a_delivery_that_no_record_can_have_is_the_nodes(
     far: Far, error: type[Exception]
 ) -> None:
-    async def deliver(_: Any) -> None:
+    delivered = list[Any]()
+
+    async def deliver(delivery: Any) -> None:
+        delivered.append(delivery)
         raise error("out\nof range")
+
+    async def script(_: Far) -> AsyncIterator[bytes]:
+        for number in range(3):
+            yield json.dumps({"job": "1", "number": number, "delivery": number}).encode() + b"\n"
+            await anyio.sleep(0.02)
 
     sentence = "The worker on n printed what is no line of ours: .*out.*of range"
     with pytest.raises(HarnessError, match=sentence) as raised:
-        await far.run(say({"job": "1", "number": 1, "delivery": ""}, END), deliver)
+        await far.run(script, deliver)
     assert "\n" not in str(raised.value)
+    assert delivered == [0]
+
+
+async def test_what_is_wrong_with_a_figure_is_said_in_words(far: Far) -> None:
+    async def deliver(delivery: Any) -> None:
+        TypeAdapter(dict[str, Count]).validate_python(delivery)
+
+    delivery = {"input": 10**18, "output": -(10**300)}
+    with pytest.raises(HarnessError) as raised:
+        await far.run(say({"job": "1", "number": 1, "delivery": delivery}, END), deliver)
+    sentence = "no line of ours: input must be at most 9007199254740992; end what else prints there"
+    assert str(raised.value).endswith(sentence)
 
 
 async def test_files_are_bounded(far: Far, monkeypatch: pytest.MonkeyPatch) -> None:
