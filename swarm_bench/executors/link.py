@@ -2,34 +2,35 @@
 what any agent prints: the machine that it is on may be anybody's."""
 
 import json
-from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup
-from pydantic import TypeAdapter
 
-from swarm_bench.core.errors import CostLimitReached, HarnessError, NodeLost
-from swarm_bench.core.events import Emit, FarEvent, StepStarted, TrialStarted
+from swarm_bench.core.errors import CostLimitReached, HarnessError, NodeLost, SwarmBenchError
+from swarm_bench.core.events import Emit
 from swarm_bench.core.roles.executor import Deliver, Portable
 from swarm_bench.core.session.cases import CaseStarted
+from swarm_bench.executors.received import (
+    LONG_LINE,
+    FarGroup,
+    ReceivedEvents,
+    ReceivedFiles,
+    check_length,
+    make_line,
+    parse_line,
+    read_name,
+    read_number,
+)
 from swarm_bench.executors.worker import ALIVE_SECONDS
-from swarm_bench.runtime.files import make_folder, write_piece
 
-LONGEST_LINE = 1 << 28
-MOST_BYTES = 1 << 30
-"""Most bytes of a line, and of a file, that a worker sends."""
-END_SECONDS = 60.0
-"""How long a group that was stopped may take to deliver what it had done."""
-_EVENTS: dict[str, TypeAdapter[FarEvent]] = {
-    kind.__name__: TypeAdapter(kind) for kind in get_args(FarEvent)
-}
-_REASON = 500
-"""Characters of an error that are shown."""
+MOST_WAITING = 1 << 18
+"""Lines that wait for a worker to read them: it is told of each delivery."""
+_WRONG = (ValueError, TypeError, LookupError, RecursionError, ArithmeticError)
+"""What is raised for a line that is none of ours, or has what cannot be."""
 
 
 class Streams(NamedTuple):
@@ -41,28 +42,14 @@ class Streams(NamedTuple):
     """Raises `NodeLost`."""
 
 
-@dataclass(kw_only=True)
-class _Job:
-    content: Any
-    deliver: Deliver[Any]
-    end: anyio.Event = field(default_factory=anyio.Event)
-    error: Exception | None = None
-    scopes: dict[int, anyio.CancelScope] = field(default_factory=dict)
-    """Scopes of the deliveries that are being stored, by their numbers."""
-    stored: anyio.Condition = field(default_factory=anyio.Condition)
-
-    async def settle(self) -> None:
-        """Wait until what was delivered is stored; what waits for money to start does not."""
-        for scope in self.scopes.values():
-            if not scope.shield:
-                scope.cancel()
-        async with self.stored:
-            while self.scopes:
-                await self.stored.wait()
-
-
 class Link:
     """Runs groups by one worker."""
+
+    OPEN_SECONDS = 600.0
+    """How long a worker may take until it can run groups."""
+    END_SECONDS = 60.0
+    """How long a group that was stopped may take to deliver what it had done, and that to be
+    stored."""
 
     def __init__(
         self,
@@ -77,12 +64,11 @@ class Link:
         of `silence` is lost."""
         self.name = name
         self._benchmark = benchmark
-        self._out = out
-        self._emit = emit
         self._silence = silence
-        self._jobs = dict[str, _Job]()
-        self._files = dict[PurePosixPath, int]()
-        """Bytes that were received of each file since a group was sent to an idle worker."""
+        self._groups = dict[str, FarGroup]()
+        """Groups that run, by the names of their jobs."""
+        self._events = ReceivedEvents(emit, name)
+        self._files = ReceivedFiles(out)
         self._number = 0
         self._opened = anyio.Event()
         self._waiting = list[dict[str, Any]]()
@@ -107,39 +93,59 @@ class Link:
             raise failure
 
     async def wait_until_open(self) -> None:
-        """Wait until the worker can run groups. Raises `HarnessError` where it cannot, and
-        `NodeLost`."""
-        await self._opened.wait()
+        """Wait until the worker can run groups. Raises `HarnessError` where it cannot, or takes too
+        long, and `NodeLost`."""
+        with anyio.move_on_after(self.OPEN_SECONDS):
+            await self._opened.wait()
         if self.lost is not None:
             raise self.lost
+        if not self._opened.is_set():
+            raise HarnessError(
+                f"The node {self.name} did not make the session ready within "
+                f"{self.OPEN_SECONDS:g} s; see to it, or leave it out"
+            )
 
     async def __call__(self, content: Any, deliver: Deliver[Any]) -> None:
         """Run a group. Raises `HarnessError` where it fails, or the worker prints what is none of
         its lines; `NodeLost` when that is lost."""
         await self.wait_until_open()
-        if not self._jobs:
-            self._files.clear()
+        if not self._groups:
+            self._files.forget()
         self._number += 1
-        name = str(self._number)
-        self._jobs[name] = job = _Job(content=content, deliver=deliver)
+        name, group = str(self._number), self._benchmark.find_group(content)
+        self._groups[name] = far = FarGroup(content=content, group=group, deliver=deliver)
         dumped = self._benchmark.jobs.dump_python(content, mode="json")
         self._send({"job": name, "content": dumped})
         try:
-            await job.end.wait()
+            await self._wait_for_end(name, far)
+        finally:
+            far.end.set()
+            with anyio.CancelScope(shield=True):
+                await far.settle(self.END_SECONDS)
+            del self._groups[name]
+        if far.error is not None:
+            raise far.error
+
+    async def _wait_for_end(self, name: str, far: FarGroup) -> None:
+        """Wait until the group has ended. One that is cancelled, or whose delivery was refused, has
+        some time for that."""
+        try:
+            with far.patience:
+                await far.end.wait()
+            if far.patience.cancelled_caught:
+                self._send({"cancel": name})
         except anyio.get_cancelled_exc_class():
             self._send({"cancel": name})
-            with anyio.CancelScope(shield=True), anyio.move_on_after(END_SECONDS):
-                await job.end.wait()
+            with anyio.CancelScope(shield=True), anyio.move_on_after(self.END_SECONDS):
+                await far.end.wait()
             raise
-        finally:
-            with anyio.CancelScope(shield=True):
-                await job.settle()
-            del self._jobs[name]
-        if job.error is not None:
-            raise job.error
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._waiting.append(message)
+        if len(self._waiting) >= MOST_WAITING:
+            self._waiting.clear()
+            self._lose(HarnessError(f"The worker on {self.name} does not read; restart that node"))
+        if self.lost is None:
+            self._waiting.append(message)
         self._new.set()
 
     async def _write(self, send: Callable[[bytes], Awaitable[None]]) -> None:
@@ -158,8 +164,15 @@ class Link:
     async def _read(self, received: AsyncIterator[bytes], tasks: TaskGroup) -> None:
         try:
             async for line in self._lines(received):
+                if self.lost is not None:
+                    return
                 await self._take(line, tasks)
-            self._lose(NodeLost(f"The worker on {self.name} ended by itself; see what it printed"))
+            self._lose(
+                NodeLost(
+                    f"The worker on {self.name} ended by itself; restart that node, and see that "
+                    "it has enough memory"
+                )
+            )
         except TimeoutError:
             self._lose(NodeLost(f"The node {self.name} has said nothing for {self._silence:g} s"))
         except HarnessError as error:
@@ -177,103 +190,113 @@ class Link:
             for line in lines:
                 yield bytes(buffer)
                 buffer = bytearray(line)
-            if len(buffer) > LONGEST_LINE:
-                raise self._no_line(f"{LONGEST_LINE} bytes without an end")
+            try:
+                check_length(buffer)
+            except ValueError as error:
+                raise self._no_line(error) from error
 
     def _lose(self, error: Exception) -> None:
         self.lost = self.lost or error
         self._opened.set()
-        for job in self._jobs.values():
-            job.error = job.error or error
-            job.end.set()
+        for far in self._groups.values():
+            far.error = far.error or error
+            far.end.set()
 
     async def _take(self, line: bytes, tasks: TaskGroup) -> None:
         """Do what a line says. Raises `HarnessError` for what is none."""
         try:
-            message = json.loads(line)
+            message = await parse_line(line)
             if "delivery" in message:
-                tasks.start_soon(self._deliver, *self._read_delivery(message))
+                await self._take_delivery(message, len(line), tasks)
             elif "ended" in message:
-                self._end(self._find_job(message), message["ended"])
+                self._end(self._find_group(message), message["ended"])
             elif "file" in message:
-                await anyio.to_thread.run_sync(self._keep_piece, message)
+                piece = self._files.take(name := read_name(message), message, self._own(name))
+                await anyio.to_thread.run_sync(piece.write)
             elif "event" in message:
-                event = _EVENTS[message["event"]].validate_python(message["content"])
-                if isinstance(event, StepStarted | TrialStarted):
-                    event = replace(event, node=self.name)
-                self._emit(event)
+                self._events.take(message, self._groups.values())
             elif "failed" in message:
-                raise HarnessError(f"{self.name}: {str(message['failed'])[:_REASON]}")
+                raise HarnessError(f"{self.name}: {make_line(message['failed'])}")
             elif "open" in message:
                 self._opened.set()
             elif "alive" not in message:
                 raise ValueError("nothing is known of it")
-        except (ValueError, TypeError, LookupError, RecursionError, ArithmeticError) as error:
-            raise self._no_line(str(error)[:_REASON]) from error
+        except _WRONG as error:
+            raise self._no_line(error) from error
 
-    def _read_delivery(self, message: dict[str, Any]) -> tuple[_Job, int, Any]:
-        job, number = self._find_job(message), int(message["number"])
-        delivery = self._benchmark.deliveries.validate_python(message["delivery"])
-        if number in job.scopes:
-            raise ValueError(f"the number {number} is used twice")
+    async def _take_delivery(self, message: dict[str, Any], size: int, tasks: TaskGroup) -> None:
+        """Have a delivery stored, unless its group has ended."""
+        number, far = read_number(message), self._find_group(message)
+        if far is not None and not far.end.is_set():
+            read = self._benchmark.deliveries.validate_python
+            if size < LONG_LINE:
+                delivery = read(message["delivery"])
+            else:
+                delivery = await anyio.to_thread.run_sync(read, message["delivery"])
+        if far is None or far.end.is_set():  # perhaps meanwhile
+            self._send({"refused": number})
+            return
+        far.admit_delivery(number, size)
         waits = isinstance(delivery, CaseStarted)  # for money
-        job.scopes[number] = anyio.CancelScope(shield=not waits)
-        return job, number, delivery
+        far.scopes[number] = anyio.CancelScope(shield=not waits)
+        tasks.start_soon(self._deliver, far, number, delivery, size)
 
-    def _find_job(self, message: dict[str, Any]) -> _Job:
-        """Return the group that a line is of. One that was given up can still say something."""
+    def _find_group(self, message: dict[str, Any]) -> FarGroup | None:
+        """Return the group that a line is of; `None` for one that was given up, which can still say
+        something."""
         name = message["job"]
-        if (job := self._jobs.get(name)) is None:
-            if not 1 <= int(name) <= self._number:
-                raise LookupError(f"there is no group {name}")
-            job = _Job(content=None, deliver=_refuse)
-        return job
+        if (far := self._groups.get(name)) is None and not 1 <= int(name) <= self._number:
+            raise LookupError(f"there is no group {name}")
+        return far
 
-    def _end(self, job: _Job, failure: Any) -> None:
-        if failure is not None and job.error is None:
-            job.error = HarnessError(f"{self.name}: {str(failure)[:_REASON]}")
-        job.end.set()
+    def _own(self, name: PurePosixPath) -> FarGroup:
+        """Return the group that a file is of."""
+        groups = self._groups.values()
+        for far in groups:
+            if name in far.files:
+                return far
+        for far in groups:
+            if self._benchmark.owns_file(far.content, name):
+                return far
+        raise ValueError(f"the file {name} is of no group that runs")
 
-    async def _deliver(self, job: _Job, number: int, delivery: Any) -> None:
+    def _end(self, far: FarGroup | None, failure: Any) -> None:
+        if far is None:
+            return
+        if failure is not None and far.error is None:
+            far.error = HarnessError(f"{self.name}: {make_line(failure)}")
+        far.end.set()
+
+    async def _deliver(self, far: FarGroup, number: int, delivery: Any, size: int) -> None:
         """Store a delivery, which cannot be stopped: what has ended is stored. What starts may wait
         for money, and is given up."""
         answer: dict[str, Any] = {"stored": number}
         try:
-            with job.scopes[number] as scope:
-                await job.deliver(delivery)
+            with far.scopes[number] as scope:
+                await far.deliver(delivery)
             if scope.cancelled_caught:
                 answer = {"refused": number}
+        except CostLimitReached as error:  # what runs may end
+            far.error = far.error or error
+            answer = {"refused": number, "cost_limit": str(error)}
         except Exception as error:  # noqa: BLE001  # whoever runs the session is told
-            job.error = job.error or error
-            reason = str(error) if isinstance(error, CostLimitReached) else None
-            answer = {"refused": number, "cost_limit": reason}
+            far.error = far.error or self._blame(error)
+            if not isinstance(error, SwarmBenchError):  # nothing that it says is believed
+                far.end.set()
+            far.patience.deadline = anyio.current_time() + self.END_SECONDS
+            answer = {"refused": number, "cost_limit": None}
         finally:
-            with anyio.CancelScope(shield=True):
-                del job.scopes[number]
-                async with job.stored:
-                    job.stored.notify_all()
+            far.drop_delivery(number, size)
         self._send(answer)
 
-    def _keep_piece(self, message: dict[str, Any]) -> None:
-        name, offset = PurePosixPath(message["file"]), int(message["offset"])
-        if name.is_absolute() or ".." in name.parts or "\0" in name.name:
-            raise ValueError(f"the file {name} leads elsewhere")
-        if not any(self._benchmark.owns_file(job.content, name) for job in self._jobs.values()):
-            raise ValueError(f"the file {name} is of no group that runs")
-        content = b64decode(message["content"], validate=True)
-        if offset not in (0, self._files.get(name)) or offset > MOST_BYTES:
-            raise ValueError(f"the file {name} is sent out of order")
-        path = self._out / name
-        make_folder(path.parent)
-        write_piece(path, content, offset)
-        self._files[name] = offset + len(content)
+    def _blame(self, error: Exception) -> Exception:
+        """Return the error of a delivery that could not be stored: figures that no record can have
+        are the worker's."""
+        is_ours = isinstance(error, SwarmBenchError) or not isinstance(error, _WRONG)
+        return error if is_ours else self._no_line(error)
 
-    def _no_line(self, reason: str) -> HarnessError:
+    def _no_line(self, reason: object) -> HarnessError:
         return HarnessError(
-            f"The worker on {self.name} printed what is no line of ours: {reason}; end what else "
-            "prints there"
+            f"The worker on {self.name} printed what is no line of ours: {make_line(reason)}; end "
+            "what else prints there"
         )
-
-
-async def _refuse(_: Any) -> None:
-    raise HarnessError("The group was given up")

@@ -39,6 +39,8 @@ class Facts(TypedDict, total=False):
     """Sentences on those that cannot run, likewise."""
     authentication: str
     """`token`, or `none`."""
+    ray: str
+    """Version of Ray, where that reaches it."""
 
 
 def collect_facts(needs: Needs) -> Facts:
@@ -133,4 +135,5 @@ def _iterate_missing(facts: Mapping[str, Any], needs: Needs) -> Iterator[str]:
             yield f"has no {name} on its PATH; install it there"
     for alternatives in needs.keys:
         if not set(alternatives) & set(facts["keys"]):
-            yield f"has no key; set {' or '.join(alternatives[:2])} where Ray is started there"
+            names = " or ".join(alternatives[:2])
+            yield f"lacks the variable {names}; set it where Ray is started there"

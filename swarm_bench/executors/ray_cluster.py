@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -22,7 +22,8 @@ from swarm_bench.core.roles.executor import Needs, OpenedExecutor, PackedSession
 from swarm_bench.core.session.base import Machine
 from swarm_bench.executors.link import Link, Streams
 from swarm_bench.executors.node_facts import Facts, build_node_check, find_fault
-from swarm_bench.executors.pool import Pool
+from swarm_bench.executors.pool import Pool, gather
+from swarm_bench.executors.received import make_line
 from swarm_bench.executors.relay import Relay
 
 RESOURCE = "swarm_bench_agents"
@@ -36,6 +37,7 @@ START_SECONDS = 60.0
 STOP_SECONDS = 20.0
 _ANSWER_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
+_LONGEST_NAME = 200
 T = TypeVar("T")
 
 
@@ -51,8 +53,8 @@ class RayCluster:
 
     @asynccontextmanager
     async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
-        """Start a worker on each node that can run the session. Raises `UsageError` without any,
-        `HarnessError` for a node that lacks something."""
+        """Start a worker on each node that can run the session. Raises `UsageError` without a
+        cluster, `HarnessError` for a node that lacks something, and where none takes it."""
         async with _connect_to_ray(session.agents_at_once, session.emit):
             nodes = _list_nodes(session.agents_at_once)
             actors = [_start_actor(node, session.agents_at_once) for node in nodes]
@@ -69,7 +71,8 @@ class RayCluster:
                 )
 
     async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
-        """Return what each node has, beside sessions that run. Raises `UsageError`."""
+        """Return what each node has, beside sessions that run. Raises `UsageError`, and
+        `HarnessError` where none takes so many agents."""
         async with _connect_to_ray(agents_at_once, lambda event: None):
             nodes = _list_nodes(agents_at_once)
             actors = [_start_actor(node, 0) for node in nodes]
@@ -77,14 +80,16 @@ class RayCluster:
             async def check(number: int) -> Check:
                 node, actor = nodes[number], actors[number]
                 try:
-                    return build_node_check(node.name, await _ask(node, actor, needs), needs)
+                    return await _ask(
+                        node, actor, needs, lambda facts: build_node_check(node.name, facts, needs)
+                    )
                 except HarnessError as error:
                     subject = f"node {node.name}"
                     return Check(about=subject, state=State.PROBLEM, finding=str(error))
                 finally:
                     await _stop(actor)
 
-            checks = await _gather(check, len(nodes))
+            checks = await gather(check, len(nodes))
             return checks + _check_unused({node.id for node in nodes}, agents_at_once)
 
 
@@ -178,20 +183,27 @@ def _list_alive() -> list[_Node]:
     import ray
 
     return [
-        _Node(node["NodeID"], node["NodeName"], node["Resources"].get(RESOURCE, 0.0))
+        _Node(node["NodeID"], _name(node), node["Resources"].get(RESOURCE, 0.0))
         for node in ray.nodes()
         if node["Alive"]
     ]
 
 
+def _name(node: Any) -> str:
+    """Return what a node calls itself, unless that cannot be shown."""
+    name, id = str(node["NodeName"]), str(node["NodeID"])
+    return name if 0 < len(name) <= _LONGEST_NAME and name.isprintable() else id[:12]
+
+
 def _list_nodes(agents: int) -> list[_Node]:
-    """List the nodes that agents can run on. Raises `UsageError`."""
+    """List the nodes that agents can run on. Raises `HarnessError` where none takes so many."""
     nodes = _list_alive()
     able = [node for node in nodes if node.agents >= agents]
     if not able:
-        capacity = max((node.agents for node in nodes), default=0)
-        raise UsageError(
-            f"--on ray: {agents} agents run at once, and no node takes more than {capacity:g}; "
+        largest = max(nodes, key=lambda node: node.agents, default=None)
+        capacity = f"the largest node, {largest.name}, takes {largest.agents:g}" if largest else ""
+        raise HarnessError(
+            f"--on ray: {agents} agents run at once, and {capacity or 'no node is there'}; "
             f"start nodes with ray start --resources '{{\"{RESOURCE}\": {agents}}}', or give a "
             "lower --concurrency"
         )
@@ -238,22 +250,39 @@ async def _examine(
     """Return the facts of all nodes. Raises `HarnessError` for the first that lacks something."""
 
     async def examine(number: int) -> Facts:
-        facts = await _ask(nodes[number], actors[number], session.needs)
-        if (fault := find_fault(facts, session.needs)) is not None:
-            raise HarnessError(f"The node {nodes[number].name} {fault}")
-        return facts
+        def judge(facts: Facts) -> Facts:
+            if (fault := find_fault(facts, session.needs)) is not None:
+                raise HarnessError(f"The node {nodes[number].name} {fault}")
+            return facts
 
-    return await _gather(examine, len(nodes))
+        return await _ask(nodes[number], actors[number], session.needs, judge)
+
+    return await gather(examine, len(nodes))
 
 
-async def _ask(node: _Node, actor: Any, needs: Needs) -> Facts:
-    """Return the facts of a node. Raises `HarnessError`."""
+async def _ask(node: _Node, actor: Any, needs: Needs, judge: Callable[[Facts], T]) -> T:
+    """Return what is made of the facts of a node. Raises `HarnessError`, also for facts of which
+    nothing can be made, and for another version of Ray."""
+    import ray
+
     answer = await _call(node, actor.examine, json.dumps(asdict(needs)))
-    try:
+    with _refused_answers(node):
         facts: Facts = json.loads(answer)
         facts["machine"] = TypeAdapter(Machine).validate_python(facts["machine"])
-        return facts
-    except (ValueError, TypeError, LookupError) as error:
+        if (version := facts["ray"]) != ray.__version__:
+            raise HarnessError(
+                f"The node {node.name} has Ray {make_line(version)}, and this machine "
+                f"{ray.__version__}; install the same"
+            )
+        return judge(facts)
+
+
+@contextmanager
+def _refused_answers(node: _Node) -> Iterator[None]:
+    """Raise `HarnessError` where something in the block is not as our actors answer."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise HarnessError(
             f"The node {node.name} does not say what it has; install the same swarm-bench there"
         ) from error
@@ -273,10 +302,11 @@ async def _open_links(
 
     async def start(number: int) -> dict[str, Any]:
         answer = await _call(nodes[number], actors[number].start, context, digest)
-        order = {"benchmark": session.benchmark, "lease": LEASE_SECONDS}
-        return {**json.loads(answer), **order}
+        with _refused_answers(nodes[number]):
+            order = {"benchmark": session.benchmark, "lease": LEASE_SECONDS}
+            return {**json.loads(answer), **order}
 
-    orders = await _gather(start, len(nodes))
+    orders = await gather(start, len(nodes))
     links = []
     for node, actor, order in zip(nodes, actors, orders, strict=True):
         link = Link(
@@ -288,7 +318,7 @@ async def _open_links(
         )
         await stack.enter_async_context(link.connect(_connect(actor, node.name), order))
         links.append(link)
-    await _gather(lambda number: links[number].wait_until_open(), len(links))
+    await gather(lambda number: links[number].wait_until_open(), len(links))
     return links
 
 
@@ -355,25 +385,7 @@ async def _stop(actor: Any) -> None:
 
 async def _stop_all(actors: Sequence[Any]) -> None:
     with anyio.CancelScope(shield=True):
-        await _gather(lambda number: _stop(actors[number]), len(actors))
-
-
-async def _gather(make: Callable[[int], Awaitable[T]], number: int) -> list[T]:
-    """Await them at the same time. Raises the first of their errors."""
-    results, errors = dict[int, T](), list[Exception]()
-
-    async def run(index: int) -> None:
-        try:
-            results[index] = await make(index)
-        except Exception as error:  # noqa: BLE001  # a group of tasks would wrap it
-            errors.append(error)
-
-    async with anyio.create_task_group() as tasks:
-        for index in range(number):
-            tasks.start_soon(run, index)
-    if errors:
-        raise errors[0]
-    return [results[index] for index in range(number)]
+        await gather(lambda number: _stop(actors[number]), len(actors))
 
 
 def _shorten(error: BaseException) -> str:

@@ -31,7 +31,10 @@ class Relay:
         """Return the facts of the node as JSON; `needs` is JSON too."""
         parsed_needs = Needs(**json.loads(needs))
         facts = await asyncio.to_thread(collect_facts, parsed_needs)
-        return json.dumps({**facts, "authentication": _find_authentication()})
+        import ray
+
+        of_ray = {"authentication": _find_authentication(), "ray": ray.__version__}
+        return json.dumps({**facts, **of_ray})
 
     async def start(self, context: bytes, digest: str) -> str:
         """Start the worker. Returns the order that opens the session at it, as JSON, but for its

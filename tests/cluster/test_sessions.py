@@ -172,8 +172,9 @@ def test_without_an_address_ray_is_started_on_this_machine(cluster: Cluster, fol
 def test_what_no_node_has_is_named(cluster: Cluster, folder: Path) -> None:
     words = ["--concurrency", "5", "--block-size", "6"]
     done = run(cluster, folder, *COMPARE, *ON, *words, "--agents", "5")
-    assert done.returncode == 2
-    assert "no node takes more than 4" in done.stderr
+    assert done.returncode == 3, done.stderr
+    assert "5 agents run at once, and the largest node, " in done.stderr
+    assert ", takes 4; start nodes with" in done.stderr
     key: dict[str, str | None] = {"NO_SUCH_KEY": "hunter2"}
     done = run(cluster, folder, *COMPARE, *ON, "--agent-env", "NO_SUCH_KEY", env=key)
     assert done.returncode == 3

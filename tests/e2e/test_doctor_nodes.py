@@ -64,7 +64,7 @@ def test_keys_are_named_and_never_shown(bench: Bench, keys: Sequence[str]) -> No
     assert KEY not in done.out + done.err
     for line in node_lines(done):
         assert f"keys: {', '.join(keys) or 'none'}" in line
-        assert ("it has no key; set ANTHROPIC_API_KEY or" in line) is not bool(keys)
+        assert ("it lacks the variable ANTHROPIC_API_KEY or" in line) is not bool(keys)
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")

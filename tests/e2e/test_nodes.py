@@ -137,7 +137,7 @@ def test_without_a_node_the_session_ends_and_can_be_continued(bench: Bench) -> N
     (bench.folder / "dying.py").write_text(DYING.replace("{NAMES}", "('node-1', 'node-2')"))
     done = run(bench, "out", "--on", "dying:Dying", command=PLAIN)
     assert done.code == 3
-    assert "No node is left" in done.err
+    assert "Every node was lost" in done.err
     assert "--continue" in done.err
     done = bench.call("compare", "--continue", "out", "--quiet")
     assert done.code == 0, done.err

@@ -9,6 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from swarm_bench.core.errors import NodeLost
+from swarm_bench.core.session.base import Case, Group
 from swarm_bench.executors.link import Link, Streams
 
 pytestmark = pytest.mark.anyio
@@ -18,6 +19,9 @@ class Words:
     """Groups and deliveries that are texts."""
 
     jobs = deliveries = TypeAdapter(str)
+
+    def find_group(self, _: str) -> Group[Case]:
+        return Group(id="g", run=1, arm="a", trials=())
 
 
 async def test_what_was_delivered_is_stored_before_the_group_is_lost(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter, create_model
 
 from swarm_bench.benchmarks.swarm.artefacts import list_printed
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
-from swarm_bench.benchmarks.swarm.run_plan import plan
+from swarm_bench.benchmarks.swarm.run_plan import Swarm, plan
 from swarm_bench.benchmarks.swarm.running.packing import unpack_kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
@@ -97,6 +97,10 @@ class SwarmBenchmark:
     def find_end(self, delivery: Delivery) -> str | None:
         """Return the id of the trial that an execution is of."""
         return delivery.trial.id if isinstance(delivery, Execution) else None
+
+    def find_group(self, job: SwarmJob) -> Swarm:
+        """Return the swarm."""
+        return job.swarm
 
     def owns_file(self, job: SwarmJob, file: PurePosixPath) -> bool:
         """Tell whether it is what one of the agents printed, or the log of their service."""

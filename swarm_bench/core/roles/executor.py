@@ -1,22 +1,31 @@
 """The role of an executor: who runs the groups of a session, in this process or elsewhere."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
 from swarm_bench.core import entry_points
-from swarm_bench.core.errors import UnknownName
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, described
 from swarm_bench.core.events import Emit
+from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.listing import Check
-from swarm_bench.core.session.base import Machine
+from swarm_bench.core.session.base import Group, Machine
 from swarm_bench.core.session.designs import LOCAL
+from swarm_bench.core.stored import Stored
 
 J = TypeVar("J")
 D = TypeVar("D")
+T = TypeVar("T")
 J_in = TypeVar("J_in", contravariant=True)
 D_out = TypeVar("D_out", covariant=True)
 
@@ -26,6 +35,11 @@ Deliver = Callable[[D], Awaitable[None]]
 
 OUT = "out"
 """Folder for the files of a benchmark, below the one that it works in on another machine."""
+_LONGEST_NAME = 200
+_LONGEST_REASON = 500
+"""Characters."""
+_OURS = "swarm_bench.executors."
+"""Modules whose errors are defects of swarm-bench."""
 
 
 class Executor(Protocol[J_in, D_out]):
@@ -84,6 +98,10 @@ class Portable(Protocol[J, D]):
 
     def find_end(self, delivery: D) -> str | None:
         """Return the id of the trial that ends with a delivery; `None` for any other."""
+        ...
+
+    def find_group(self, job: J) -> Group[Any]:
+        """Return the trials of a job: no other is told of by another machine."""
         ...
 
     def owns_file(self, job: J, file: PurePosixPath) -> bool:
@@ -162,13 +180,121 @@ def check_executor_name(name: str) -> None:
 
 
 def find_executor_kind(name: str) -> ExecutorKind:
-    """Return what `--on` names, but for this process. Raises as `entry_points.make` does."""
+    """Return what `--on` names, but for this process; what it gives is checked. Raises as
+    `entry_points.make` does, and `ConfigError` for what is no executor."""
     check_executor_name(name)
-    kind: ExecutorKind = entry_points.make("executors", name)
-    return kind
+    with _wrap_errors(name, "cannot be made"):
+        kind = entry_points.make("executors", name)
+        for method in ("launch", "examine"):
+            if not callable(getattr(kind, method, None)):
+                raise TypeError(f"it has no {method}()")
+    is_ours = type(kind).__module__.startswith(_OURS)
+    return kind if is_ours else _CheckedKind(name, kind)
 
 
 def find_executor(name: str) -> OpenPacked | None:
     """Return what opens the executor of that name; `None` for this process. Raises as
     `find_executor_kind` does."""
     return None if name == LOCAL else find_executor_kind(name).launch
+
+
+@dataclass(frozen=True)
+class _CheckedKind:
+    """An executor of somebody else: what it raises and gives is checked."""
+
+    name: str
+    kind: ExecutorKind
+
+    @asynccontextmanager
+    async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+        """Open it for a session. Raises `ConfigError` for what is no executor."""
+        opening = self._enter("launch()", lambda: self.kind.launch(session), _check_opened)
+        async with opening as executor:
+            yield replace(
+                executor,
+                nodes=_check_nodes(executor.nodes),
+                reserve_host=lambda: self._enter(
+                    "reserve_host()", executor.reserve_host, _check_host
+                ),
+            )
+
+    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+        """Return what each machine has. Raises `ConfigError` for what is no executor."""
+        with _wrap_errors(self.name, "examine() fails"):
+            checks = await self.kind.examine(needs, agents_at_once)
+            if not isinstance(checks, list) or not all(isinstance(item, Check) for item in checks):
+                raise TypeError(f"it returns {checks!r}, and no list of Check")
+        return checks
+
+    @asynccontextmanager
+    async def _enter(
+        self,
+        method: str,
+        make: Callable[[], AbstractAsyncContextManager[T]],
+        check: Callable[[T], None],
+    ) -> AsyncIterator[T]:
+        """Open what a method makes. What the block raises passes untouched."""
+        has_ended = False
+        try:
+            async with AsyncExitStack() as stack:
+                with _wrap_errors(self.name, f"{method} fails"):
+                    value = await stack.enter_async_context(make())
+                    check(value)
+                yield value
+                has_ended = True
+        except Exception:
+            if has_ended:
+                with _wrap_errors(self.name, f"{method} does not end well"):
+                    raise
+            raise
+
+
+class _Nodes(Stored):
+    nodes: dict[str, Machine]
+
+
+def _check_opened(executor: Any) -> None:
+    """Raise `TypeError` and `ValueError` for what runs nothing."""
+    if not isinstance(executor, OpenedExecutor):
+        raise TypeError(f"it yields {executor!r}, and no OpenedExecutor")
+    if not callable(executor.reserve_host):
+        raise TypeError("its reserve_host is no function")
+    for number in (executor.blocks_at_once, executor.groups_at_once):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"with {number!r} blocks or groups at once it runs nothing")
+    _check_nodes(executor.nodes)
+
+
+def _check_nodes(nodes: Any) -> dict[str, Machine]:
+    checked = _Nodes(nodes=dict(nodes)).nodes
+    for name, machine in checked.items():
+        _check_name(name)
+        for key, value in machine.items():
+            if not isinstance(value, str) and abs(value) > LARGEST:
+                raise ValueError(f"the {key} of {name} is out of range")
+    return checked
+
+
+def _check_host(host: Any) -> None:
+    if not isinstance(host, Host) or not callable(host.execute):
+        raise TypeError(f"it yields {host!r}, and no Host")
+    if host.node is not None:
+        _check_name(host.node)
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
+        raise ValueError(f"{str(name)[:_LONGEST_NAME]!r} cannot be the name of a node")
+
+
+@contextmanager
+def _wrap_errors(name: str, clause: str) -> Iterator[None]:
+    """Name the executor in what its own code raises, which may be anything. Raises
+    `ConfigError`."""
+    try:
+        yield
+    except SwarmBenchError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = " ".join(described(error).split())[:_LONGEST_REASON]
+        raise ConfigError(f"--on {name}: {clause}: {text}; fix it") from error

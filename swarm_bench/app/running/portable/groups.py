@@ -30,7 +30,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.roles.executor import Deliver, Executor
-from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted
+from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseGroup, CaseJob, CaseStarted
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import AnswerFields
 from swarm_bench.core.status import Cause
@@ -90,6 +90,10 @@ class PortableGroups:
     def find_end(self, delivery: CaseDelivery) -> str | None:
         """Return the id of the trial that has ended."""
         return delivery.trial.id if isinstance(delivery, CaseEnded) else None
+
+    def find_group(self, job: CaseJob) -> CaseGroup:
+        """Return the cases of an arm."""
+        return job.group
 
     def owns_file(self, job: CaseJob, file: PurePosixPath) -> bool:
         """Tell that no file is of a group: its records are all that it comes to."""
