@@ -306,7 +306,7 @@ class Records(Generic[R]):
         if records:
             lines = [add_checksum(record.model_dump_json()) for record in records]
             with self._turn:
-                append_line(self.path, b"\n".join(lines), most=MOST_BYTES)
+                append_line(self.path, b"\n".join(lines), max_bytes=MOST_BYTES)
 
     def fold(self) -> None:
         """Keep one line of each trial, where its first was. Nothing is written when nothing was

@@ -10,15 +10,19 @@ from swarm_bench.engine.lines import Records
 
 
 def describe_nodes(
-    experiment: BaseExperiment, records: Sequence[RecordView], stored: Records[Any]
+    experiment: BaseExperiment, records: Sequence[RecordView], session_records: Records[Any]
 ) -> Iterator[str]:
     """Yield on how many nodes of which kind the trials of the records ran, which of them do not
     compare in time, and how many were lost with a node and ran again."""
     if not (names := {record.node for record in records if record.node}):
         return
     number = f"{len(names)} node{'s' if len(names) > 1 else ''}"
-    here = sum(record.node is None for record in records)
-    elsewhere = f", and {here:,} of them on the machine of the session" if here else ""
+    count_on_driver = sum(record.node is None for record in records)
+    elsewhere = (
+        f", and {count_on_driver:,} of them on the machine of the session"
+        if count_on_driver
+        else ""
+    )
     machines = count_machines(experiment.nodes.get(name, {}) for name in sorted(names))
     yield f"The trials ran on {number}{elsewhere}: {machines}"
     nodes_of_case = defaultdict[tuple[int, str, int], set[str | None]](set)
@@ -31,7 +35,7 @@ def describe_nodes(
             "in the next, since a node was lost or the session was continued elsewhere: their "
             "times do not compare"
         )
-    set_aside = [record for *_, record in stored.read_set_aside() if record is not None]
+    set_aside = [record for *_, record in session_records.read_set_aside() if record is not None]
     lost = sum(record.cause is Cause.NODE_LOST for record in set_aside)
     if lost == 1:
         yield "1 trial was lost with its node, and ran again"

@@ -102,7 +102,7 @@ class Link:
         if not self._opened.is_set():
             raise HarnessError(
                 f"The node {self.name} did not make the session ready within "
-                f"{self.OPEN_SECONDS:g} s; see to it, or leave it out"
+                f"{self.OPEN_SECONDS:g} s; see to it, or omit it"
             )
 
     async def __call__(self, content: Any, deliver: Deliver[Any]) -> None:
@@ -211,7 +211,9 @@ class Link:
             elif "ended" in message:
                 self._end(self._find_group(message), message["ended"])
             elif "file" in message:
-                piece = self._files.take(name := read_name(message), message, self._own(name))
+                piece = self._files.take(
+                    name := read_name(message), message, self._find_owner(name)
+                )
                 await anyio.to_thread.run_sync(piece.write)
             elif "event" in message:
                 self._events.take(message, self._groups.values())
@@ -249,7 +251,7 @@ class Link:
             raise LookupError(f"there is no group {name}")
         return far
 
-    def _own(self, name: PurePosixPath) -> FarGroup:
+    def _find_owner(self, name: PurePosixPath) -> FarGroup:
         """Return the group that a file is of."""
         groups = self._groups.values()
         for far in groups:

@@ -149,8 +149,8 @@ class FarGroup:
         than an honest worker waits for."""
         if number in self.scopes:
             raise ValueError(f"the number {number} is used twice")
-        most = MOST_DELIVERIES + 2 * len(self.group.trials)
-        if len(self.scopes) >= most or self.storing + size > MOST_STORING:
+        limit = MOST_DELIVERIES + 2 * len(self.group.trials)
+        if len(self.scopes) >= limit or self.storing + size > MOST_STORING:
             raise ValueError(f"more is delivered than can be stored: {len(self.scopes):,} at once")
         self.storing += size
 

@@ -183,10 +183,10 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def append_line(path: Path, line: str | bytes, *, most: int = sys.maxsize) -> None:
+def append_line(path: Path, line: str | bytes, *, max_bytes: int = sys.maxsize) -> None:
     """Add one line and see it to the disk. A torn last line of an earlier crash is closed first,
-    and what is no file is set aside. Raises `StoreError`, also where the file would have `most`
-    bytes: it could not be read any more."""
+    and what is no file is set aside. Raises `StoreError`, also where the file would have
+    `max_bytes`: it could not be read any more."""
     make_room(path)
     data = line if isinstance(line, bytes) else line.encode("utf-8", "replace")
     with store_errors(path), writable(path, "a+b") as file:
@@ -194,10 +194,10 @@ def append_line(path: Path, line: str | bytes, *, most: int = sys.maxsize) -> No
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 data = b"\n" + data
-        if file.seek(0, os.SEEK_END) + len(data) >= most:
+        if file.seek(0, os.SEEK_END) + len(data) >= max_bytes:
             raise StoreError(
-                f"{path} would be larger than {most >> 20} MB, and not be read again; what is in "
-                "it stays: look for answers or scores that are very long"
+                f"{path} would be larger than {max_bytes >> 20} MB, and not be read again; what is "
+                "in it stays: look for answers or scores that are very long"
             )
         _write(file, data + b"\n")
         os.fsync(file.fileno())

@@ -100,7 +100,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         return Artefacts(self.path, runs=experiment.runs)
 
     def append_swarm(self, record: SwarmRecord) -> None:
-        append_line(self._retrieval, add_checksum(record.model_dump_json()), most=MOST_BYTES)
+        append_line(self._retrieval, add_checksum(record.model_dump_json()), max_bytes=MOST_BYTES)
 
     def append_verdict(self, verdict: Verdict) -> None:
         append_line(self._verdicts, add_checksum(verdict.model_dump_json()))
@@ -161,7 +161,9 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             warnings=(
                 *experiment.slice_notes,
                 *describe_nodes(
-                    experiment, [it for *_, it in trials if it is not None], self.records
+                    experiment,
+                    [record for *_, record in trials if record is not None],
+                    self.records,
                 ),
                 *describe_torn_lines(self.records.path, trials),
                 *describe_second_lines(self.records.path, seconds),

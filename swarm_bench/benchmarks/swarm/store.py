@@ -255,8 +255,8 @@ class OneSwarmStore:
             session.recorder.keep_swarm(proved)
         session.folder.append_swarm(proved)
         if result.overhead is not None:
-            measured = {name: getattr(result.overhead, name) for name in _OF_EMPTY_PROMPT}
-            line = (self._due or result.overhead).model_copy(update=measured)
+            prompt_values = {name: getattr(result.overhead, name) for name in _OF_EMPTY_PROMPT}
+            line = (self._due or result.overhead).model_copy(update=prompt_values)
             self._due = None
             session.overhead.keep(line)
             if session.ledger is not None:

@@ -38,7 +38,7 @@ OUT = "out"
 _LONGEST_NAME = 200
 _LONGEST_REASON = 500
 """Characters."""
-_OURS = "swarm_bench.executors."
+_SHIPPED = "swarm_bench.executors."
 """Modules whose errors are defects of swarm-bench."""
 
 
@@ -188,7 +188,7 @@ def find_executor_kind(name: str) -> ExecutorKind:
         for method in ("launch", "examine"):
             if not callable(getattr(kind, method, None)):
                 raise TypeError(f"it has no {method}()")
-    is_ours = type(kind).__module__.startswith(_OURS)
+    is_ours = type(kind).__module__.startswith(_SHIPPED)
     return kind if is_ours else _CheckedKind(name, kind)
 
 
