@@ -222,7 +222,7 @@ def writing_folder(path: Path) -> Iterator[Path]:
     try:
         yield part
         with store_errors(path):
-            os.rename(part, path)
+            part.rename(path)
     except BaseException:
         remove(part)
         raise
