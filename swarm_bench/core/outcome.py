@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from swarm_bench.core.conversation import Conversation
 from swarm_bench.core.figures import Amount, Count, Meaning, total
 from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.conversation import Conversation
 
 StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
 """`answered`: the run was over, and the program did not end."""

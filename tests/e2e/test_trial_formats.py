@@ -114,7 +114,16 @@ def test_spans_have_the_calls_and_their_times(compared: Bench) -> None:
 
 @pytest.mark.timeout(300)
 def test_a_session_of_models_has_prompts_answers_and_scores(bench: Bench) -> None:
-    words = ("humaneval", "--models", "copy", "reference", "--limit", "2", "--quiet")
+    words = (
+        "humaneval",
+        "--models",
+        "copy",
+        "reference",
+        "--limit",
+        "2",
+        "--quiet",
+        "--allow-code-execution",
+    )
     done = bench.call("run", *words, "--output", "out")
     assert done.code in (0, 1), done.err
     for kind in ("atif", "inspect"):

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 from swarm_bench.agents.reading.json_lines import as_object, as_text
 from swarm_bench.agents.reading.tool_answers import digest_answer
-from swarm_bench.core.conversation import Conversation, ShownCall
 from swarm_bench.core.outcome import AgentExit, Retrieved, ToolAnswer, Usage
+from swarm_bench.core.treatment.conversation import Conversation, ShownCall
 from swarm_bench.runtime.mcp.results import read_result
 from swarm_bench.source.references.marking import end_of_mark
 from swarm_bench.source.references.mentions import STOPS

@@ -274,7 +274,7 @@ def _read_exported(folder: SessionFolder, selection: Selection) -> ExportedSessi
     table = make_swarm_table(selection)
     standings = make_headline(selection).standings
     claims = read_claims(standing.answer for standing in standings if standing.answer)
-    barred = {standing.mode: standing.no_verdict for standing in standings}
+    reasons = {standing.mode: standing.no_verdict for standing in standings}
     reader = _TrialReader(
         experiment=experiment,
         artefacts=folder.artefacts(experiment),
@@ -292,7 +292,7 @@ def _read_exported(folder: SessionFolder, selection: Selection) -> ExportedSessi
         runs=experiment.runs,
         planned=data.planned,
         models=_find_models(selection),
-        verdicts={**claims, **{mode: reason for mode, reason in barred.items() if reason}},
+        verdicts={**claims, **{mode: reason for mode, reason in reasons.items() if reason}},
         caveats=table.caveats,
         data=experiment.suite,
         score_title=table.scored.title if table.scored else None,

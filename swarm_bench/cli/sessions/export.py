@@ -15,35 +15,40 @@ if TYPE_CHECKING:
     from swarm_bench.app.exporting import TrialFormat
 
 
+FormatOption = Annotated[
+    Literal["csv", "json", "junit", "parquet", "atif", "inspect", "otel"],
+    typer.Option(
+        "--format",
+        help="Format: csv for the trials, json for the experiment and swarms too, junit for "
+        "what shows the tests of a build, parquet for the trials with their types; atif for "
+        "Harbor's trajectories, inspect for logs of Inspect, otel for spans of OpenTelemetry.",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        metavar="PATH",
+        help="A new file, in the place of standard output; for atif and inspect a new folder.",
+    ),
+]
+ContentsOption = Annotated[
+    bool,
+    typer.Option(
+        "--contents", help="With otel: also what was asked, called and answered, as texts."
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     app.command(name="export", cls=FoldedCommand)(export)
 
 
 def export(
     session: SessionArgument = LATEST,
-    kind: Annotated[
-        Literal["csv", "json", "junit", "parquet", "atif", "inspect", "otel"],
-        typer.Option(
-            "--format",
-            help="Format: csv for the trials, json for the experiment and swarms too, junit for "
-            "what shows the tests of a build, parquet for the trials with their types; atif for "
-            "Harbor's trajectories, inspect for logs of Inspect, otel for spans of OpenTelemetry.",
-        ),
-    ] = "csv",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            metavar="PATH",
-            help="A new file, in the place of standard output; for atif and inspect a new folder.",
-        ),
-    ] = None,
-    contents: Annotated[
-        bool,
-        typer.Option(
-            "--contents", help="With otel: also what was asked, called and answered, as texts."
-        ),
-    ] = False,
+    kind: FormatOption = "csv",
+    output: OutputOption = None,
+    contents: ContentsOption = False,
 ) -> None:
     """Write the trials of a session for a spreadsheet or another program. In a notebook, `from
     swarm_bench import load` gives data frames.
@@ -80,10 +85,10 @@ def _export_trials(
 
     if output is None and kind != "otel":
         raise UsageError(f"{kind} is several files; name a new folder with --output")
-    with show_step(f"reading {folder}"):
-        if output is None:
-            sentences = exporting.export_lines(folder, contents=contents, write=show)
-        else:
+    if output is None:
+        sentences = exporting.export_lines(folder, contents=contents, write=show)
+    else:
+        with show_step(f"reading {folder}"):
             sentences = exporting.export_trials(folder, kind, output, contents=contents)
     for sentence in sentences:
         say(sentence)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from swarm_bench.core.conversation import Conversation
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials import Entry
+from swarm_bench.core.treatment.conversation import Conversation
 
 TranscriptState = Literal["read", "missing", "too-large", "unreadable", "not-shown", "none"]
 """Whether the calls of a trial are there: its files are lost, too large to read, or make the

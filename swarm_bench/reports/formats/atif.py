@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from swarm_bench.core.conversation import ShownCall
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.report.exported import ExportedSession, ExportedTrial
+from swarm_bench.core.treatment.conversation import ShownCall
 from swarm_bench.reports.formats.facts import count_prompt_tokens, list_trial_facts
 from swarm_bench.reports.formats.json_values import drop_missing, write_json, write_moment
 from swarm_bench.reports.formats.steps import Step, list_steps, read_arguments

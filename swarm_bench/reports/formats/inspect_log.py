@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from swarm_bench.core.conversation import ShownCall
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.report.exported import ExportedSession, ExportedTrial
 from swarm_bench.core.report.trials import Entry
+from swarm_bench.core.treatment.conversation import ShownCall
 from swarm_bench.reports.formats.facts import describe_arm, list_scores, list_trial_facts
 from swarm_bench.reports.formats.json_values import drop_missing, write_json
 from swarm_bench.reports.formats.steps import Step, list_steps, read_arguments

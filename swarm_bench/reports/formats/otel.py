@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from swarm_bench.core.conversation import ShownCall
 from swarm_bench.core.report.exported import ExportedSession, ExportedTrial, Message
+from swarm_bench.core.treatment.conversation import ShownCall
 from swarm_bench.reports.formats.facts import count_prompt_tokens, list_scores, list_trial_facts
 from swarm_bench.reports.formats.json_values import clean, drop_missing, write_json
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from swarm_bench.core.conversation import Conversation, ShownCall
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.report.exported import ExportedTrial
+from swarm_bench.core.treatment.conversation import Conversation, ShownCall
 
 
 @dataclass(frozen=True, kw_only=True)
