@@ -44,9 +44,15 @@ class RecordedRows(Generic[R]):
 
 
 def list_rows(table: TrialsTable) -> list[Row]:
-    """Return the rows of a table as mappings."""
-    names = [column.name for column in table.columns]
-    return [dict(zip(names, row, strict=True)) for row in table.rows]
+    """Return the rows of a table as mappings, without its metrics but for the time."""
+    columns = [
+        (column.name, not column.is_metric or column.name == "wall_seconds")
+        for column in table.columns
+    ]
+    return [
+        {name: entry for (name, is_kept), entry in zip(columns, row, strict=True) if is_kept}
+        for row in table.rows
+    ]
 
 
 def read_claims(answers: Iterable[Answer]) -> dict[str, str]:

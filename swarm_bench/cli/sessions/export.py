@@ -62,9 +62,17 @@ def export(
     if contents and kind != "otel":
         raise UsageError(f"--contents is an option of --format otel, and {kind} has none; omit it")
     folder = find_session(session)
-    if kind in ("atif", "inspect", "otel"):
-        _export_trials(folder, kind, output, contents=contents)
-        return
+    match kind:
+        case "atif" | "inspect" | "otel":
+            _export_trials(folder, kind, output, contents=contents)
+        case _:
+            _export_table(folder, kind, output)
+
+
+def _export_table(
+    folder: Path, kind: Literal["csv", "json", "junit", "parquet"], output: Path | None
+) -> None:
+    """Write the table of trials."""
     with show_step(f"reading {folder}"):
         from swarm_bench.app import exporting
 
