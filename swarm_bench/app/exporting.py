@@ -91,23 +91,33 @@ class _Tally:
         return sentences
 
 
-def export_lines(path: Path, *, contents: bool, write: Callable[[str], None]) -> list[str]:
-    """Write the traces of a session, one after the other. Returns sentences on what is not among
-    them. Raises `UsageError` for what is no session, and where there is none."""
+@dataclass(frozen=True, kw_only=True)
+class Traces:
+    """The traces of a session."""
+
+    lines: Iterator[str]
+    """Lines, made one by one."""
+    describe: Callable[[], list[str]]
+    """Says in sentences what is not among them, once they are read."""
+
+
+def read_traces(path: Path, *, contents: bool) -> Traces:
+    """Read the traces of a session. Raises `UsageError` for what is no session, and where there is
+    none, also when the lines are read."""
     tally = _Tally(session=_read_exported(path))
-    for line in _render_traces(tally, contents=contents):
-        write(line)
-    return tally.describe(_NO_TIMES)
+    lines = _render_traces(tally, contents=contents)
+    return Traces(lines=lines, describe=lambda: tally.describe(_NO_TIMES))
 
 
 def export_trials(path: Path, kind: TrialFormat, output: Path, *, contents: bool) -> list[str]:
     """Write the trials of a session to a new folder, or their traces to a new file. Returns
     sentences on what is not among them. Raises `UsageError` when something is there."""
     target = _find_new_path(output, "file" if kind == "otel" else "folder")
-    tally = _Tally(session=_read_exported(path))
     if kind == "otel":
-        write_pieces(target, _render_traces(tally, contents=contents))
-        return tally.describe(_NO_TIMES)
+        traces = read_traces(path, contents=contents)
+        write_pieces(target, traces.lines)
+        return traces.describe()
+    tally = _Tally(session=_read_exported(path))
     with writing_folder(target) as folder:
         _WRITE_FOLDER[kind](tally, folder)
     return tally.describe(_NO_STEPS)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.audit import MOST_TRANSCRIPT_BYTES
-from swarm_bench.app.exporting import TrialFormat, export_lines, export_trials
+from swarm_bench.app.exporting import TrialFormat, export_trials, read_traces
 from swarm_bench.core.errors import UsageError
 from swarm_bench.reports.formats.otel import CONVENTIONS
 from tests.builders.contradicted import store_contradicted
@@ -30,9 +30,7 @@ def export(session: Path, kind: TrialFormat, output: Path) -> list[Path]:
 
 
 def trace(session: Path, *, contents: bool = False) -> list[dict[str, Any]]:
-    lines = list[str]()
-    export_lines(session, contents=contents, write=lines.append)
-    return read_spans("".join(lines))
+    return read_spans("".join(read_traces(session, contents=contents).lines))
 
 
 def read_records(session: Path) -> list[dict[str, Any]]:
@@ -202,8 +200,7 @@ def test_hostile_transcripts_make_documents_that_are_read(stored: Path, tmp_path
         span for span in trace(stored, contents=True) if span.get("swarm_bench.trial") == "canopy-a"
     )
     assert root["swarm_bench.calls_without_time"] == 2
-    lines = list[str]()
-    export_lines(stored, contents=True, write=lines.append)
+    lines = read_traces(stored, contents=True).lines
     assert all(line.isascii() and line[:-1].isprintable() for line in lines)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from swarm_bench.app.stored.exported import read_prompts, read_turns
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.report.exported import ExportedSession, ExportedTrial, Message
+from swarm_bench.core.report.trials import Entry
 from swarm_bench.reports.formats.atif import render_trajectory
 from swarm_bench.reports.formats.inspect_log import render_log
 from swarm_bench.reports.formats.otel import render_trace
@@ -18,7 +19,7 @@ PROMPTS = [
     b'{"sha256": "b", "prompt": [{"role": "system", "text": "Be brief."}]}\n',
     b'{"sha256": "c", "prompt": {"prefix": "a", "suffix": "b"}}\n{"sha256": [], "prompt": 1}\n',
 ]
-_ROW = {
+_ROW: dict[str, Entry] = {
     "arm": "canopy",
     "case": "auth",
     "run": 1,

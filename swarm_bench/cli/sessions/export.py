@@ -89,14 +89,18 @@ def _export_trials(
     folder: Path, kind: "TrialFormat", output: Path | None, *, contents: bool
 ) -> None:
     """Write what has a trial as a whole, and say what is not among it."""
-    from swarm_bench.app import exporting
-
     if output is None and kind != "otel":
         raise UsageError(f"{kind} is several files; name a new folder with --output")
-    if output is None:
-        sentences = exporting.export_lines(folder, contents=contents, write=show)
-    else:
-        with show_step(f"reading {folder}"):
+    with show_step(f"reading {folder}"):
+        from swarm_bench.app import exporting
+
+        if output is not None:
             sentences = exporting.export_trials(folder, kind, output, contents=contents)
+        else:
+            traces = exporting.read_traces(folder, contents=contents)
+    if output is None:
+        for line in traces.lines:
+            show(line)
+        sentences = traces.describe()
     for sentence in sentences:
         say(sentence)
