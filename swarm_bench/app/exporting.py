@@ -68,6 +68,8 @@ class _Tally:
     session: ExportedSession
     states: Counter[TranscriptState] = field(default_factory=Counter)
     trials: int = 0
+    unasked: int = 0
+    """Trials of models whose request is lost."""
     omitted: int = 0
     """Trials that the format cannot hold."""
 
@@ -76,6 +78,7 @@ class _Tally:
         for trial in self.session.read_trials(arm):
             self.trials += 1
             self.states[trial.transcript] += 1
+            self.unasked += self.session.kind == "model" and not trial.prompt
             yield trial
 
     def describe(self, reason: str) -> list[str]:
@@ -86,6 +89,11 @@ class _Tally:
             for state, clause in _STATES.items()
             if self.states[state] and self.session.kind == "agent"
         ]
+        if self.unasked:
+            sentences.append(
+                f"{self.unasked} of {quantify(self.trials, 'trial')} have lost their request, as "
+                "prompts.jsonl does not have it: they are exported without it."
+            )
         if self.omitted:
             sentences.append(f"{quantify(self.omitted, 'trial')} omitted: {reason}.")
         return sentences
