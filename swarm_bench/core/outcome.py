@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from swarm_bench.core.figures import Amount, Count, Meaning, total
 from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.conversation import Conversation
 
 StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
 """`answered`: the run was over, and the program did not end."""
@@ -140,6 +141,8 @@ class AgentExit:
     """Paths of the files that the repository has, for which the results of tools are searched."""
     figures_only: bool = False
     """Whether the answers of tools may be skipped: the caller only compares figures."""
+    with_conversation: bool = False
+    """Whether the calls are wanted as they were made and answered, and the texts between them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,6 +347,8 @@ class Outcome(Reported):
     """Command lines that shells were given, as far as they are looked at; not stored."""
     paths: tuple[str, ...] | None = None
     """Files and folders that tools read or searched, in the same way."""
+    conversation: Conversation | None = None
+    """Calls and texts, where they were asked for and the program shows its calls; not stored."""
     servers: Mapping[str, str] | None = None
     """MCP servers that the agent saw at its start, with the status it gave each."""
     tools_offered: tuple[str, ...] | None = None

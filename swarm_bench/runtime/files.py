@@ -220,6 +220,21 @@ def make_folder(path: Path) -> None:
         pass
 
 
+@contextmanager
+def writing_folder(path: Path) -> Iterator[Path]:
+    """Make a folder with all that the block writes into the one that it gets: it appears at its
+    path when the block is over, and not at all when the block fails. Raises `StoreError`."""
+    part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
+    make_folder(part)
+    try:
+        yield part
+        with store_errors(path):
+            part.rename(path)
+    except BaseException:
+        remove(part)
+        raise
+
+
 def writable(path: Path, mode: Literal["wb", "ab", "xb", "a+b"]) -> FileIO:
     """Open a file to write, not buffered: what was written stays, whatever happens next.
 

@@ -25,6 +25,7 @@ from swarm_bench.engine.scoring import score
 from swarm_bench.retrieval.reach.outside import ForeignTools
 from tests.builders.executions import execution
 from tests.builders.reports import render_page
+from tests.fuzz.exports import check_outcome
 from tests.fuzz.parts import parts
 
 ROOT = Path(__file__).parents[2]
@@ -67,8 +68,11 @@ def reader(make: Callable[[], Agent]) -> Callable[[bytes, Path], None]:
             stderr=folder / "err",
             home=folder / "home",
             servers=("canopy",),
+            with_conversation=True,
         )
-        check(read_outcome(agent, end))
+        outcome = read_outcome(agent, end)
+        check(outcome)
+        check_outcome(outcome)
 
     return read
 

@@ -17,6 +17,7 @@ from swarm_bench.runtime.files import (
     make_folder,
     remove_parts,
     write_whole,
+    writing_folder,
 )
 
 WRITER = """
@@ -149,3 +150,16 @@ def test_a_place_that_a_person_types_is_looked_at_before_there_is_work(
     with pytest.raises(StoreError, match="is not a folder") as refused:
         find_writable_path(Path("../file/file"))
     assert "make room" not in str(refused.value), "one advice is enough"
+
+
+def test_a_folder_appears_when_it_is_whole(tmp_path: Path) -> None:
+    with writing_folder(tmp_path / "new") as part:
+        write_whole(part / "a.json", "{}")
+        assert not (tmp_path / "new").exists()
+    assert (tmp_path / "new" / "a.json").read_text() == "{}"
+    with pytest.raises(StoreError), writing_folder(tmp_path / "new") as part:
+        write_whole(part / "b.json", "{}")
+    with pytest.raises(KeyError), writing_folder(tmp_path / "failed"):
+        raise KeyError
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.json"]

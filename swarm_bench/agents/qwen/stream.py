@@ -172,7 +172,8 @@ def _read_calls(transcript: Transcript, exit: AgentExit) -> dict[str, Any]:
         started=exit.started,
     )
     counts = None if texts is None else {k: count_tokens(texts.get(k)) for k in calls.answered}
-    return calls.make_fields(timeline, spans, counts, texts)
+    turn_texts = transcript.number_texts(requests)
+    return calls.make_fields(timeline, spans, counts, texts, turn_texts)
 
 
 def _count_denials(result: Json) -> dict[str, int]:

@@ -14,6 +14,7 @@ from typing import Any, Self
 from swarm_bench.agents.reading.json_lines import as_object, as_text
 from swarm_bench.agents.reading.tool_answers import digest_answer
 from swarm_bench.core.outcome import AgentExit, Retrieved, ToolAnswer, Usage
+from swarm_bench.core.treatment.conversation import Conversation, ShownCall
 from swarm_bench.runtime.mcp.results import read_result
 from swarm_bench.source.references.marking import end_of_mark
 from swarm_bench.source.references.mentions import STOPS
@@ -162,8 +163,16 @@ class Timeline:
 class ToolCalls:
     """The calls of a transcript and their results, whatever the tools are called."""
 
-    def __init__(self, files: frozenset[str] = frozenset(), *, figures_only: bool = False) -> None:
+    def __init__(
+        self,
+        files: frozenset[str] = frozenset(),
+        *,
+        figures_only: bool = False,
+        keeps_results: bool = False,
+    ) -> None:
         """Look in results for the names of these files, or in no result with `figures_only`."""
+        self.keeps_results = keeps_results
+        self._results: dict[str, str | None] = {}
         self.tools: dict[str, str] = {}
         """Tool name by call id, those of sub-agents among them."""
         self.failures: dict[str, str] = {}
@@ -181,12 +190,12 @@ class ToolCalls:
     @classmethod
     def start(cls, exit: AgentExit) -> Self:
         """Take those of an output, as far as they are asked for."""
-        return cls(exit.files, figures_only=exit.figures_only)
+        return cls(exit.files, figures_only=exit.figures_only, keeps_results=exit.with_conversation)
 
     def add(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id; commands and paths are known by the names of arguments."""
         self.tools[call] = tool
-        if not self._figures_only:
+        if self.keeps_results or not self._figures_only:
             self._arguments[call] = arguments
         values = as_object(arguments)
         for key in filter(values.__contains__, _COMMAND):
@@ -203,6 +212,9 @@ class ToolCalls:
         self.answered.setdefault(call)
         if failed:
             self.failures[call] = self.tools[call]
+        if self.keeps_results:
+            result = read_result(content)
+            self._results[call] = None if result is None else result.text
         if self._figures_only:
             return
         self._answers.pop(call, None)
@@ -249,9 +261,10 @@ class ToolCalls:
         spans: Mapping[str, Span] | None,
         tokens: Mapping[str, int | None] | None,
         texts: Mapping[str, str | None] | None = None,
+        turn_texts: Mapping[int, str] | None = None,
     ) -> dict[str, Any]:
         """Return all that the calls show, as fields of an outcome; without `spans` or `tokens` of
-        results, by the ids of calls, no figures of these."""
+        results, by the ids of calls, no figures of these. `turn_texts` are by their requests."""
         unanswered = (tool for call, tool in self.tools.items() if call not in self.answered)
         return {
             "tool_calls": dict(Counter(self.tools.values())),
@@ -263,7 +276,30 @@ class ToolCalls:
             "retrieved": self.list_retrieved(timeline, texts),
             "commands": tuple(self._commands),
             "paths": tuple(self._paths),
+            "conversation": Conversation(
+                calls=tuple(self._show_calls(timeline, spans or {}, texts or {})),
+                texts=turn_texts or {},
+            )
+            if self.keeps_results
+            else None,
         }
+
+    def _show_calls(
+        self, timeline: Timeline, spans: Mapping[str, Span], texts: Mapping[str, str | None]
+    ) -> Iterator[ShownCall]:
+        for call, tool in self.tools.items():
+            span, text = spans.get(call), texts.get(call)
+            yield ShownCall(
+                id=call,
+                tool=tool,
+                arguments=self._arguments.get(call),
+                result=self._results.get(call) if text is None else text,
+                has_result=call in self.answered,
+                failed=call in self.failures,
+                turn=timeline.turns.get(call),
+                result_at=timeline.end_times.get(call),
+                seconds=None if span is None else span.end - span.begin,
+            )
 
 
 def limit_texts(texts: Iterable[str]) -> tuple[str, ...]:

@@ -105,7 +105,10 @@ def _read_calls(
         usage=turn_usage,
         started=exit.started,
     )
-    return transcript.calls.make_fields(timeline, transcript.spans, transcript.result_tokens)
+    turn_texts = transcript.number_texts(transcript.requests)
+    return transcript.calls.make_fields(
+        timeline, transcript.spans, transcript.result_tokens, turn_texts=turn_texts
+    )
 
 
 def read_activity(line: bytes) -> Activity | None:

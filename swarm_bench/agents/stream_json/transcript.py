@@ -74,6 +74,8 @@ class Transcript:
     where it only says that this is an error."""
     program_message: str | None = None
     """Message of the program itself in the place of its model's last answer."""
+    turn_texts: dict[str, str] = field(default_factory=dict)
+    """Texts of the main conversation by their requests, where calls keep their results."""
     _said_in: str | None = None
     """Request of which `text` is."""
     _streaming: str | None = None
@@ -137,6 +139,15 @@ class Transcript:
             call: numbers[request] for call, request in self.asked_in.items() if request in numbers
         }
 
+    def number_texts(self, requests: Iterable[str]) -> dict[int, str]:
+        """Return what was said in each of the requests, by their numbers from 1."""
+        numbered = enumerate(requests, start=1)
+        return {
+            number: self.turn_texts[request]
+            for number, request in numbered
+            if request in self.turn_texts
+        }
+
     def subagents(self, tools: Iterable[str] = SUBAGENT_TOOLS) -> int:
         """Count the sub-agents that were started, by the calls that did not fail."""
         started = Counter(self.calls.tools.values()) - Counter(self.calls.failures.values())
@@ -179,6 +190,8 @@ class Transcript:
     def _say(self, request: str, message: Json, *, calls: bool) -> None:
         """Keep a text, which can come in several events of one request."""
         text = "".join(as_text(block.get("text")) or "" for block in blocks(message, "text"))
+        if text and self.calls.keeps_results:
+            self.turn_texts[request] = self.turn_texts.get(request, "") + text
         if calls:
             self.text = None
         elif text:

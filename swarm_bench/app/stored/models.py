@@ -1,5 +1,6 @@
 """A session of a benchmark that asks models the rows of a data set."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -8,21 +9,31 @@ from typing import TYPE_CHECKING
 from swarm_bench.analysis.cases.model_summary import ComparedModels
 from swarm_bench.app.benchmarks import check_runnable, describe_lost_models, find_model_benchmark
 from swarm_bench.app.models.files import write_results
+from swarm_bench.app.stored.exported import Row, TrialBuilder, build_trial, read_prompts
 from swarm_bench.app.stored.pairs import PairSession, find_loaded_name, read_session
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import ModelFolder
+from swarm_bench.benchmarks.cases.folder import PROMPTS, ModelFolder
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.exported import ExportedTrial
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.reports.markdown import write_document
 from swarm_bench.runtime.files import hold_lock
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging import Answers
 
+_AGENT = "agent:"
+"""Beginning of the word of an agent program that is asked like a model."""
+_STORED = ("way", "finish", "cost_estimated", "price_table", "retries", "num_turns")
+"""Figures of a record that the table of trials lacks."""
+
 
 class ModelSession(PairSession):
     """A session of models."""
+
+    kind = "model"
 
     _benchmark: RowBenchmark | None
 
@@ -47,6 +58,33 @@ class ModelSession(PairSession):
         session = read_session(self.folder, self.benchmark.metrics(), ComparedModels)
         rules = self.benchmark.kind.rules
         return replace(session, folder=str(self.folder.path), rules_now=rules)
+
+    def make_builder(self, experiment: ModelExperiment) -> TrialBuilder:
+        prompts = read_prompts(self.folder.path / PROMPTS)
+
+        def build(row: Row, record: ModelRecord) -> ExportedTrial:
+            word = experiment.arm(record.arm).model
+            program = experiment.programs.get(word)
+            trial = build_trial(row, record)
+            of_model = {name: getattr(record, name) for name in _STORED}
+            is_agent = word.startswith(_AGENT)
+            return replace(
+                trial,
+                prompt=prompts.get(record.prompt_sha256 or "", ()),
+                agent=program.name if program and is_agent else None,
+                agent_version=program.version if program and is_agent else None,
+                model=record.model,
+                requested_model=word,
+                extra={**trial.extra, **of_model},
+            )
+
+        return build
+
+    def list_models(self, experiment: ModelExperiment) -> Mapping[str, str]:
+        return {arm.name: arm.model for arm in experiment.models}
+
+    def name_data(self, experiment: ModelExperiment) -> str:
+        return experiment.data.name
 
     def report(self) -> RenderedDocument:
         session = self.read()

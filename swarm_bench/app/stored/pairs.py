@@ -15,6 +15,13 @@ from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.app.benchmarks import find_runnable_benchmark
 from swarm_bench.app.result import SessionResult
 from swarm_bench.app.setup.case_experiment import choose_primary
+from swarm_bench.app.stored.exported import (
+    RecordedRows,
+    TrialBuilder,
+    build_trial,
+    list_rows,
+    read_claims,
+)
 from swarm_bench.app.stored.past import (
     PastSession,
     build_past,
@@ -36,6 +43,7 @@ from swarm_bench.core.entry_points import list_plugins
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, guarded_metric
 from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.exported import ExportedSession, Kind
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, R
 from swarm_bench.core.session.judgements import JUDGE
 from swarm_bench.core.session.rescored import ReparsedAnswer
@@ -67,6 +75,8 @@ class PairSession(StoredSession):
 
     settings: ClassVar[Sequence[str]] = ("primary", "margin")
     """Settings that decide its verdict."""
+    kind: ClassVar[Kind] = "other"
+    """Who answers."""
 
     def __init__(self, path: Path, benchmark: CaseBenchmark | None = None) -> None:
         """`benchmark` is the one that runs; `None` for a session that is only looked at."""
@@ -126,6 +136,44 @@ class PairSession(StoredSession):
         from swarm_bench.analysis.export_table import make_case_table
 
         return make_case_table(self.read())
+
+    def read_exported(self) -> ExportedSession:
+        from swarm_bench.analysis.export_table import make_case_table
+
+        session = self.read()
+        experiment, table = session.experiment, make_case_table(session)
+        rows = RecordedRows(
+            rows=list_rows(table), records=session.records, build=self.make_builder(experiment)
+        )
+        cases = len(experiment.cases)
+        return ExportedSession(
+            id=experiment.session,
+            benchmark=experiment.benchmark,
+            kind=self.kind,
+            created_at=experiment.created_at,
+            version=experiment.versions.get("swarm-bench"),
+            runs=experiment.runs,
+            planned={arm: cases * experiment.count_runs(arm) for arm in experiment.arms},
+            models=self.list_models(experiment),
+            verdicts=read_claims(session.answers),
+            caveats=table.caveats,
+            data=self.name_data(experiment),
+            score_title=table.scored.title if table.scored else None,
+            rows=rows.rows,
+            read_trials=rows.read_trials,
+        )
+
+    def make_builder(self, experiment: Any) -> TrialBuilder:
+        """Return what makes an exported trial of a record."""
+        return build_trial
+
+    def list_models(self, experiment: Any) -> Mapping[str, str]:
+        """Return the models that its arms ask for."""
+        return {}
+
+    def name_data(self, experiment: Any) -> str:
+        """Name what its cases come from."""
+        return str(experiment.benchmark)
 
     def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
         from swarm_bench.analysis.gate.limits import make_case_gate

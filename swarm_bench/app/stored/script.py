@@ -8,7 +8,9 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.exported import ExportedSession
 from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import write_document
 
@@ -32,6 +34,12 @@ class ScriptSession(StoredSession):
         from swarm_bench.analysis.export_table import make_swarm_table
 
         return make_swarm_table(Selection(read_script_folder(self.path), load_metrics()))
+
+    def read_exported(self) -> ExportedSession:
+        raise UsageError(
+            f"{self.path} was written by canopy's script, whose trials have no ids and no tasks; "
+            "export it with --format csv, json, junit or parquet"
+        )
 
     def _describe_refusal(self) -> str:
         return (

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.app.stored.past import PastSession
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.document import RenderedDocument
+    from swarm_bench.core.report.exported import ExportedSession
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials import TrialsTable
     from swarm_bench.core.session.base import BaseExperiment
@@ -66,6 +67,10 @@ class StoredSession:
 
     def build_trials_table(self) -> "TrialsTable":
         """Make the table that is exported."""
+        self._refuse()
+
+    def read_exported(self) -> "ExportedSession":
+        """Read its trials with what was asked and answered."""
         self._refuse()
 
     def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":

@@ -12,7 +12,15 @@ from operator import attrgetter
 from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import Group, Trial, stable_id
-from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task, cut
+from swarm_bench.core.session.experiment import (
+    Experiment,
+    Mode,
+    Program,
+    Repository,
+    Setting,
+    Task,
+    cut,
+)
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.engine.continuing import check_kept, check_runs, check_same, check_slice_kept
@@ -368,3 +376,9 @@ def _check_records(grown: Experiment, recorded_ids: Collection[str | None]) -> N
             "The session has records of trials that are not in its plan; "
             "start a new session, or restore its experiment.json"
         )
+
+
+def build_prompt(experiment: Experiment, mode: Mode, task: Task) -> str:
+    """Join the mode's instructions, the task, and what the answer should look like."""
+    parts = (mode.instructions, task.prompt, experiment.answer_format)
+    return "\n\n".join(part for part in parts if part)

@@ -60,7 +60,8 @@ def test_how_a_call_ends(
         ("diff a b c", "unexpected: c; see: swarm-bench diff --help"),
         (
             "export x --format bogus",
-            "--format: 'bogus' is not one of 'csv', 'json', 'junit', 'parquet'; see: swarm-bench "
+            "--format: 'bogus' is not one of 'csv', 'json', 'junit', 'parquet', 'atif', 'inspect', "
+            "'otel'; see: swarm-bench "
             "export --help",
         ),
         (

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
-from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial
+from swarm_bench.benchmarks.swarm.run_plan import SwarmTrial, build_prompt
 from swarm_bench.benchmarks.swarm.running.kit import Kit, SwarmContext
 from swarm_bench.core.errors import Refused
 from swarm_bench.core.events import TrialActive
@@ -30,7 +30,6 @@ from swarm_bench.core.outcome import (
     StopReason,
 )
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.session.experiment import Experiment, Mode, Task
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.files import store_errors, writable
 from swarm_bench.runtime.homes import Home
@@ -279,9 +278,3 @@ def _find_files(home: Path, leaves: Iterable[str]) -> Iterator[str]:
             yield name
         else:
             yield from sorted(str(path.relative_to(home)) for path in home.glob(name))
-
-
-def build_prompt(experiment: Experiment, mode: Mode, task: Task) -> str:
-    """Join the mode's instructions, the task, and what the answer should look like."""
-    parts = (mode.instructions, task.prompt, experiment.answer_format)
-    return "\n\n".join(part for part in parts if part)
