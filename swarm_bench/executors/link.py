@@ -102,7 +102,7 @@ class Link:
         if not self._opened.is_set():
             raise HarnessError(
                 f"The node {self.name} did not make the session ready within "
-                f"{self.OPEN_SECONDS:g} s; see to it, or omit it"
+                f"{self.OPEN_SECONDS:g} s; see to it, or omit that node"
             )
 
     async def __call__(self, content: Any, deliver: Deliver[Any]) -> None:

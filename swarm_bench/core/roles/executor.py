@@ -38,7 +38,7 @@ OUT = "out"
 _LONGEST_NAME = 200
 _LONGEST_REASON = 500
 """Characters."""
-_SHIPPED = "swarm_bench.executors."
+_OWN_PACKAGE = "swarm_bench.executors."
 """Modules whose errors are defects of swarm-bench."""
 
 
@@ -188,8 +188,8 @@ def find_executor_kind(name: str) -> ExecutorKind:
         for method in ("launch", "examine"):
             if not callable(getattr(kind, method, None)):
                 raise TypeError(f"it has no {method}()")
-    is_ours = type(kind).__module__.startswith(_SHIPPED)
-    return kind if is_ours else _CheckedKind(name, kind)
+    is_own = type(kind).__module__.startswith(_OWN_PACKAGE)
+    return kind if is_own else _CheckedKind(name, kind)
 
 
 def find_executor(name: str) -> OpenPacked | None:
