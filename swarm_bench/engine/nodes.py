@@ -6,14 +6,15 @@ from typing import Any
 
 from swarm_bench.core.session.base import BaseExperiment, RecordView, count_machines
 from swarm_bench.core.status import Cause
-from swarm_bench.engine.lines import Records
+from swarm_bench.engine.lines import Checked, Records
 
 
 def describe_nodes(
-    experiment: BaseExperiment, records: Sequence[RecordView], session_records: Records[Any]
+    experiment: BaseExperiment, lines: Sequence[Checked[Any]], session_records: Records[Any]
 ) -> Iterator[str]:
-    """Yield on how many nodes of which kind the trials of the records ran, which of them do not
-    compare in time, and how many were lost with a node and ran again."""
+    """Yield on how many nodes of which kind the trials of the lines ran, how many cases do not
+    compare in time, and how many trials were lost with a node and ran again."""
+    records: list[RecordView] = [record for *_, record in lines if record is not None]
     if not (names := {record.node for record in records if record.node}):
         return
     number = f"{len(names)} node{'s' if len(names) > 1 else ''}"

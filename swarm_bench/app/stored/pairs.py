@@ -294,7 +294,7 @@ def read_session(folder: CaseFolder[Any, Any], metrics: Metrics, kind: type[Sess
         metrics=metrics,
         warnings=(
             *experiment.slice_notes,
-            *describe_nodes(experiment, records, folder.records),
+            *describe_nodes(experiment, lines, folder.records),
             *describe_changed_lines(path, lines),
             *describe_torn_lines(path, lines),
             *describe_second_lines(path, frozenset(find_duplicates(lines))),

@@ -160,11 +160,7 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
             planted=_find_planted(self.path),
             warnings=(
                 *experiment.slice_notes,
-                *describe_nodes(
-                    experiment,
-                    [record for *_, record in trials if record is not None],
-                    self.records,
-                ),
+                *describe_nodes(experiment, trials, self.records),
                 *describe_torn_lines(self.records.path, trials),
                 *describe_second_lines(self.records.path, seconds),
                 *describe_torn_lines(self._retrieval, swarms),
