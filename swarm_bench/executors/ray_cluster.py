@@ -58,9 +58,9 @@ class RayCluster:
         async with _connect_to_ray(session.agents_at_once, session.emit):
             nodes = _list_nodes(session.agents_at_once)
             actors = [_start_actor(node, session.agents_at_once) for node in nodes]
-            session.emit(Preparing(step=f"examining {len(nodes)} nodes"))
+            session.emit(Preparing(step=f"examining {_count(nodes)}"))
             facts = await _examine(nodes, actors, session)
-            session.emit(Preparing(step=f"sending the session to {len(nodes)} nodes"))
+            session.emit(Preparing(step=f"sending the session to {_count(nodes)}"))
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(_stop_all, actors)
                 links = await _open_links(nodes, actors, session, stack)
@@ -134,10 +134,10 @@ async def _start(init: Callable[..., Any], address: str, released: Event) -> Non
         while not connected.is_set():  # noqa: ASYNC110  # the thread knows no loop
             await anyio.sleep(_LOOK_SECONDS)
     if errors or not connected.is_set():
-        reason = _shorten(errors[0]) if errors else "nobody answers"
+        reason = _shorten(errors[0]) if errors else f"it takes more than {START_SECONDS:g} s"
         raise UsageError(
-            f"--on ray: {address} cannot be reached: {reason}; see RAY_ADDRESS, "
-            "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+            f"--on ray: {address} does not let this process in ({reason}); set RAY_AUTH_MODE=token "
+            "and the RAY_AUTH_TOKEN of the cluster, and check RAY_ADDRESS"
         )
 
 
@@ -177,6 +177,10 @@ def _set_environment(agents: int) -> dict[str, Any]:
     os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     resources = {RESOURCE: float(agents)}
     return {"address": "local", "include_dashboard": False, "resources": resources}
+
+
+def _count(nodes: Sequence[_Node]) -> str:
+    return "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
 
 
 def _list_alive() -> list[_Node]:

@@ -149,7 +149,7 @@ def test_agents_end_with_the_driver(cluster: Cluster, folder: Path, times: int |
     ("variables", "sentence"),
     [
         ({"RAY_ADDRESS": "10.77.0.1:9"}, "nobody answers at 10.77.0.1:9"),
-        ({"RAY_AUTH_TOKEN": None}, "cannot be reached"),
+        ({"RAY_AUTH_TOKEN": None}, "set RAY_AUTH_MODE=token"),
     ],
     ids=["nobody", "no token"],
 )
