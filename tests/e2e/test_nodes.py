@@ -147,35 +147,56 @@ def test_without_a_node_the_session_ends_and_can_be_continued(bench: Bench) -> N
     assert "nodes" not in done.out  # none of them came to an end there
 
 
+RETRIEVE = ("retrieve", "--modes", "bm25")
+
+
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("command", "options", "sentence"),
     [
-        (("--record",), "--record keeps what agents leave here"),
-        (("--keep-workspaces",), "--keep-workspaces keeps what is removed there"),
-        (("--service-url", "http://127.0.0.1:9"), "is a service of this machine"),
-        (("--agent-env", "TOKEN=hunter2-hunter2"), "values are not sent to other machines"),
+        (COMPARE, ("--record",), "--record keeps what agents leave here"),
+        (COMPARE, ("--keep-workspaces",), "--keep-workspaces keeps what is removed there"),
+        *(
+            (command, ("--service-url", "http://127.0.0.1:9"), "is a service of this machine")
+            for command in (COMPARE, RETRIEVE)
+        ),
+        *(
+            (command, ("--agent-env", "TOKEN=hunter2-hunter2"), "values are not sent to other")
+            for command in (COMPARE, RETRIEVE)
+        ),
     ],
 )
-@pytest.mark.parametrize("command", [COMPARE, ("retrieve", "--modes", "bm25")], ids=lambda c: c[0])
 def test_what_only_this_machine_has_is_refused(
-    bench: Bench, options: tuple[str, ...], sentence: str, command: tuple[str, ...]
+    bench: Bench, command: tuple[str, ...], options: tuple[str, ...], sentence: str
 ) -> None:
-    if command[0] == "retrieve" and options[0] in ("--record", "--keep-workspaces"):
-        return
     done = run(bench, "out", "--on", NODES, *options, command=command)
     assert (done.code, sentence in done.err) == (2, True), done.err
     assert not (bench.folder / "out" / "metrics.jsonl").exists()
 
 
-@pytest.mark.parametrize("command", ["compare", "retrieve", "run", "doctor"])
-def test_a_class_in_a_settings_file_is_not_loaded_unasked(bench: Bench, command: str) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "--modes", "bm25", "--tasks", "./tasks.yaml"),
+        (*RETRIEVE, "--tasks", "./keyed.yaml"),
+        ("run", "swarm_bench.testing.toy:Toy"),
+        ("doctor",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_class_in_a_settings_file_is_loaded_once_it_is_trusted(
+    bench: Bench, command: tuple[str, ...]
+) -> None:
     (bench.folder / "evil.py").write_text("open('loaded', 'w').close()\n")
-    lines = 'on = "evil:Class"\n[run]\non = "evil:Class"\n'
-    (bench.folder / "swarm-bench.toml").write_text(lines)
-    words = [command, *(["swarm_bench.testing.toy:Toy"] if command == "run" else [])]
-    for plan in ([], ["--plan"]):
-        bench.call(*words, *(plan if command != "doctor" else []))
-    assert not (bench.folder / "loaded").exists()
+    (bench.folder / "swarm-bench.toml").write_text('on = "evil:Class"\n')
+    task = {"id": "t", "title": "t", "prompt": "Where?", "key": {"files": ["app/worker.py"]}}
+    (bench.folder / "keyed.yaml").write_text(yaml.safe_dump({"tasks": [task]}))
+    repo = () if command[0] == "run" else ("--repo", str(bench.repo))
+    for plan in ((), ("--plan",) if command[0] != "doctor" else ()):
+        bench.call(*command, *repo, *plan)
+        assert not (bench.folder / "loaded").exists()
+    done = bench.call(*command, *repo, "--trust")
+    assert "evil:Class" in done.err + done.out
+    assert (bench.folder / "loaded").exists()
 
 
 def test_an_unknown_executor_is_refused(bench: Bench) -> None:
