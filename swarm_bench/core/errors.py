@@ -207,6 +207,18 @@ def described(error: BaseException) -> str:
     return f"{location + ': ' if location else ''}{type(error).__name__}: {text}"
 
 
+@contextmanager
+def wrap_foreign_errors(subject: str, clause: str) -> Iterator[None]:
+    """Name whose code it is in what that raises, which may be anything. Raises `ConfigError`."""
+    try:
+        yield
+    except SwarmBenchError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = " ".join(described(error).split())  # a sentence stands on one line
+        raise ConfigError(f"{subject} {clause}: {text}; fix it") from error
+
+
 class Problems:
     """What is wrong with several things that a person wrote, to be reported at once."""
 

@@ -4,7 +4,7 @@ before anything is asked."""
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from swarm_bench.core.errors import (
     SwarmBenchError,
     UnknownName,
     UsageError,
-    described,
+    wrap_foreign_errors,
 )
 from swarm_bench.core.figures import allow_any_length
 from swarm_bench.core.listing import Listing
@@ -195,13 +195,6 @@ def _validate(row: RawRow, schema: type[BaseModel]) -> Any:
     return checked
 
 
-@contextmanager
-def blaming(word: str, clause: str) -> Iterator[None]:
-    """Name the data set in what its own code raises, which may be anything. Raises
-    `ConfigError`."""
-    try:
-        yield
-    except SwarmBenchError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"The data set {word!r} {clause}: {described(error)}; fix it") from error
+def blaming(word: str, clause: str) -> AbstractContextManager[None]:
+    """Name the data set in what its own code raises. Raises `ConfigError`."""
+    return wrap_foreign_errors(f"The data set {word!r}", clause)

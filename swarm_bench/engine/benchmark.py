@@ -1,13 +1,13 @@
 """The role of a benchmark: what is compared, what one trial is, and what is measured of it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
 from swarm_bench.core import entry_points
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, described
+from swarm_bench.core.errors import ConfigError, wrap_foreign_errors
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
@@ -90,13 +90,6 @@ def find_benchmark(name: str) -> Benchmark:
     return benchmark
 
 
-@contextmanager
-def wrap_benchmark_errors(name: str, clause: str) -> Iterator[None]:
-    """Name the benchmark in what its own code raises, which may be anything. Raises
-    `ConfigError`."""
-    try:
-        yield
-    except SwarmBenchError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"The benchmark {name!r} {clause}: {described(error)}; fix it") from error
+def wrap_benchmark_errors(name: str, clause: str) -> AbstractContextManager[None]:
+    """Name the benchmark in what its own code raises. Raises `ConfigError`."""
+    return wrap_foreign_errors(f"The benchmark {name!r}", clause)

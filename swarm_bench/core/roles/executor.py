@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
+    AbstractContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    contextmanager,
     nullcontext,
 )
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import TypeAdapter
 
 from swarm_bench.core import entry_points
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, described
+from swarm_bench.core.errors import (
+    UnknownName,
+    wrap_foreign_errors,
+)
 from swarm_bench.core.events import Emit
 from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.listing import Check
@@ -36,7 +39,6 @@ Deliver = Callable[[D], Awaitable[None]]
 OUT = "out"
 """Folder for the files of a benchmark, below the one that it works in on another machine."""
 _LONGEST_NAME = 200
-_LONGEST_REASON = 500
 """Characters."""
 _OWN_PACKAGE = "swarm_bench.executors."
 """Modules whose errors are defects of swarm-bench."""
@@ -287,14 +289,6 @@ def _check_name(name: Any) -> None:
         raise ValueError(f"{str(name)[:_LONGEST_NAME]!r} cannot be the name of a node")
 
 
-@contextmanager
-def _wrap_errors(name: str, clause: str) -> Iterator[None]:
-    """Name the executor in what its own code raises, which may be anything. Raises
-    `ConfigError`."""
-    try:
-        yield
-    except SwarmBenchError:
-        raise
-    except (Exception, SystemExit) as error:
-        text = " ".join(described(error).split())[:_LONGEST_REASON]
-        raise ConfigError(f"--on {name}: {clause}: {text}; fix it") from error
+def _wrap_errors(name: str, clause: str) -> AbstractContextManager[None]:
+    """Name the executor in what its own code raises. Raises `ConfigError`."""
+    return wrap_foreign_errors(f"--on {name}:", clause)
