@@ -18,6 +18,7 @@ import anyio
 from swarm_bench.analysis.statistics.formulas import load_functions
 from swarm_bench.app.result import SessionResult, Stop, count_ends
 from swarm_bench.app.setup.folders import make_results_folder
+from swarm_bench.app.stored.pages import write_last_page
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
@@ -172,6 +173,7 @@ async def _run(
                 except STOPS as error:
                     interrupted, stopped = False, error
                 summary = ready.report(folder)
+                write_last_page(folder.path, summary.document, emit)
     result = SessionResult(
         folder=folder.path,
         to_continue=command,

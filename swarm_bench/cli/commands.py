@@ -16,7 +16,7 @@ from swarm_bench.cli import (
     tasks,
 )
 from swarm_bench.cli.helping import GroupedCommands
-from swarm_bench.cli.sessions import diff, export, gate, listing, merge, report, rescore
+from swarm_bench.cli.sessions import diff, export, gate, listing, merge, report, rescore, view
 
 app = typer.Typer(
     name="swarm-bench",
@@ -31,6 +31,7 @@ for command in (
     *(
         listing,
         report,
+        view,
         merge,
         gate,
         diff,

@@ -1,11 +1,13 @@
 """A chart of ratios as a picture that can be read on a light and on a dark page."""
 
 import math
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from swarm_bench.core.report.document import Scale, Value
+from swarm_bench.core.metric import Better
+from swarm_bench.core.report.document import Scale, ShownEffect, Value
 from swarm_bench.core.report.ratios import Chart, Mark
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
@@ -19,9 +21,16 @@ _LONGEST = 44
 """Characters of a label."""
 
 
-def render_svg(chart: Chart) -> str:
-    """Write the picture, ending with a line break."""
-    environment = Environment(
+_EFFECT_WIDTH, _EFFECT_HEIGHT = 320, 60
+_EFFECT_EDGE = 8
+_LARGEST_RATIO = 10.0
+_SIDES = {Better.LOWER: ("better", "worse"), Better.HIGHER: ("worse", "better")}
+
+
+@cache
+def load_environment() -> Environment:
+    """Make what renders the templates of pictures."""
+    return Environment(
         loader=PackageLoader("swarm_bench.reports"),
         autoescape=True,
         trim_blocks=True,
@@ -29,20 +38,87 @@ def render_svg(chart: Chart) -> str:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
+
+
+def render_svg(chart: Chart, *, is_inline: bool = False) -> str:
+    """Write the picture, ending with a line break; within a page it has no style of its own."""
     axis = _axis(chart)
-    return environment.get_template("effects.svg.j2").render(
-        title=plain(chart.title),
-        about=chart.about,
-        rows=[_row(mark, number, axis) for number, mark in enumerate(chart.marks)],
-        ticks=[(f"{tick:g}×", _x(tick, axis)) for tick in _TICKS if axis[0] <= tick <= axis[1]],
-        one=_x(1, axis),
-        band=(_x(1 / (1 + chart.margin), axis), _x(1 + chart.margin, axis)),
-        width=_WIDTH,
-        top=_TOP - _ROW,
-        bottom=_TOP + _ROW * len(chart.marks),
-        left=_AXIS_BEGIN,
-        right=_AXIS_END,
+    return (
+        load_environment()
+        .get_template("effects.svg.j2")
+        .render(
+            is_inline=is_inline,
+            title=plain(chart.title),
+            about=chart.about,
+            rows=[_row(mark, number, axis) for number, mark in enumerate(chart.marks)],
+            ticks=[(f"{tick:g}×", _x(tick, axis)) for tick in _TICKS if axis[0] <= tick <= axis[1]],
+            one=_x(1, axis),
+            band=(_x(1 / (1 + chart.margin), axis), _x(1 + chart.margin, axis)),
+            width=_WIDTH,
+            top=_TOP - _ROW,
+            bottom=_TOP + _ROW * len(chart.marks),
+            left=_AXIS_BEGIN,
+            right=_AXIS_END,
+        )
     )
+
+
+def render_effect(effect: ShownEffect) -> str:
+    """Write the picture of one effect: its interval, and the band of no importance."""
+    figure, metric = format_figure(effect.value), cut(plain(effect.metric), _LONGEST)
+    low, high = effect.value.low, effect.value.high
+    reach = _measure_reach(effect)
+
+    def position(value: float) -> float:
+        share = min(max(_distance(effect, value) / reach, -1.0), 1.0)
+        return round(_EFFECT_WIDTH / 2 + share * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 1)
+
+    return (
+        load_environment()
+        .get_template("effect.svg.j2")
+        .render(
+            width=_EFFECT_WIDTH,
+            height=_EFFECT_HEIGHT,
+            metric=metric,
+            figure=figure,
+            about=f"{metric}: {figure}",
+            band=[position(end) for end in _list_margins(effect)],
+            zero=_EFFECT_WIDTH / 2,
+            x=position(_get_value(effect)),
+            low=None if low is None else position(low),
+            high=None if high is None else position(high),
+            ends=_SIDES[effect.better] if effect.better else ("less", "more"),
+            no_difference="no difference",
+        )
+    )
+
+
+def _get_value(effect: ShownEffect) -> float:
+    assert effect.value.value is not None
+    return effect.value.value
+
+
+def _distance(effect: ShownEffect, value: float) -> float:
+    """Return how far a value is from no difference, on the axis of its picture."""
+    return math.log(max(value, 1 / _LARGEST_RATIO)) if _is_ratio(effect) else value
+
+
+def _is_ratio(effect: ShownEffect) -> bool:
+    return effect.value.scale is Scale.RATIO
+
+
+def _list_margins(effect: ShownEffect) -> tuple[float, float]:
+    if _is_ratio(effect):
+        return 1 / (1 + effect.margin), 1 + effect.margin
+    return -effect.margin, effect.margin
+
+
+def _measure_reach(effect: ShownEffect) -> float:
+    """Return the distance of the ends of the axis: all is on it, as far as it can be told apart."""
+    shown = (effect.value.low, effect.value.high, effect.value.value, *_list_margins(effect))
+    distances = [abs(_distance(effect, value)) for value in shown if value is not None]
+    largest = math.log(_LARGEST_RATIO) if _is_ratio(effect) else math.inf
+    return min(max(distances) * 1.15, largest) or 1.0
 
 
 def _axis(chart: Chart) -> tuple[float, float]:

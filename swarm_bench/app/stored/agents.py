@@ -229,7 +229,7 @@ def _draw_picture(folder: SessionFolder, report: Report) -> Picture | None:
         file.unlink(missing_ok=True)
         return None
     write_whole(file, render_svg(drawing))
-    return Picture(address=file.name, about=drawing.title)
+    return Picture(address=file.name, about=drawing.title, chart=drawing)
 
 
 def read_audited(folder: SessionFolder) -> SessionData:

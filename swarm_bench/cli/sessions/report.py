@@ -15,6 +15,7 @@ REPORT = """Render the summary of a session again, also of a folder that canopy'
 Examples:
   swarm-bench report
   swarm-bench report results/swarm-20261120-213300
+  swarm-bench report results/swarm-20261120-213300 --html
   swarm-bench report results/swarm-20261120-213300 --primary cost --margin 20%
 
 With another --primary, --margin, --quality or --quality-margin than was named before the first
@@ -43,6 +44,10 @@ def report(
         str | None,
         typer.Option(metavar="SHARE", help="Amount by which it may be lower."),
     ] = None,
+    html: Annotated[
+        bool,
+        typer.Option("--html", help="Write report.html too, a page that needs no network."),
+    ] = False,
 ) -> None:
     folder = find_session(session)
     settings = {
@@ -56,7 +61,7 @@ def report(
         from swarm_bench.app.stored.reporting import is_writable
         from swarm_bench.app.stored.reporting import report as render
 
-        summary = render(folder, overrides)
+        summary = render(folder, overrides, has_page=html)
     show_summary(summary, folder)
     if not is_writable(folder):
         say(f"{folder} cannot be written, so the summary in it stays as it was")
