@@ -94,10 +94,15 @@ def _measure_files(folder: Path) -> dict[str, int]:
 
 
 def read_outcome(
-    agent: Agent, experiment: Experiment, stream: Stream, files: frozenset[str] | None = None
+    agent: Agent,
+    experiment: Experiment,
+    stream: Stream,
+    files: frozenset[str] | None = None,
+    *,
+    with_contents: bool = False,
 ) -> Outcome:
-    """Read what the stream says now: what tools showed of `files`, or the figures only. Raises
-    whatever the adapter raises."""
+    """Read what the stream says now: what tools showed of `files`, or the figures only, or the
+    calls with their texts. Raises whatever the adapter raises."""
     trial = stream.trial
     # The exit code of a program that had answered and was ended then is not stored.
     stayed = trial.exit_code is None and trial.status in _BY_ITSELF
@@ -110,6 +115,7 @@ def read_outcome(
         started=trial.started_at,
         files=files or frozenset(),
         figures_only=files is None,
+        with_contents=with_contents,
     )
     return agent.outcome(exit)
 

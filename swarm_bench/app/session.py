@@ -19,6 +19,7 @@ from swarm_bench.analysis.statistics.formulas import load_functions
 from swarm_bench.app.result import SessionResult, Stop, count_ends
 from swarm_bench.app.setup.folders import make_results_folder
 from swarm_bench.app.stored.pages import write_last_page
+from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
@@ -59,8 +60,12 @@ class Ready(ABC, Generic[F, R]):
         before its end."""
 
     @abstractmethod
+    def open_stored(self, folder: F) -> StoredSession:
+        """Open what is stored of it."""
+
     def report(self, folder: F) -> RenderedDocument:
         """Write the summary as it stands."""
+        return self.open_stored(folder).report()
 
     @abstractmethod
     def blocks(self) -> Sequence[Block[Any]]:
@@ -173,7 +178,7 @@ async def _run(
                 except STOPS as error:
                     interrupted, stopped = False, error
                 summary = ready.report(folder)
-                write_last_page(folder.path, summary.document, emit)
+                write_last_page(ready.open_stored(folder), summary.document, emit)
     result = SessionResult(
         folder=folder.path,
         to_continue=command,

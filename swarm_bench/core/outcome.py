@@ -140,6 +140,8 @@ class AgentExit:
     """Paths of the files that the repository has, for which the results of tools are searched."""
     figures_only: bool = False
     """Whether the answers of tools may be skipped: the caller only compares figures."""
+    with_contents: bool = False
+    """Whether the calls are kept with their arguments and results: the caller shows them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +202,23 @@ class Retrieved:
     mentions: tuple[str, ...]
     """Texts in its arguments and its result that may be paths, in their order: whether there are
     such files was not checked yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallContent:
+    """A call of a tool as the agent made it, and what came back."""
+
+    tool: str
+    """Name of the tool, as in `Outcome.tool_calls`."""
+    arguments: str
+    """Arguments as JSON, or the text that the program printed in their place."""
+    result: str | None
+    """Text of the result; `None` when there is none in the transcript."""
+    failed: bool
+    turn: int | None
+    """Request of the main conversation that made the call, from 1."""
+    seconds: float | None
+    """Seconds from the start of the process until the result came."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,6 +359,9 @@ class Outcome(Reported):
     retrieved: tuple[Retrieved, ...] | None = None
     """Results of the tool calls that the agent saw, in their order; `None` when the program does
     not show them. Not stored."""
+    contents: tuple[CallContent, ...] | None = None
+    """All calls in their order, where they were asked for (`AgentExit.with_contents`); not
+    stored."""
     commands: tuple[str, ...] | None = None
     """Command lines that shells were given, as far as they are looked at; not stored."""
     paths: tuple[str, ...] | None = None

@@ -1,13 +1,14 @@
 """A chart of ratios as a picture that can be read on a light and on a dark page."""
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Scale, ShownEffect, Value
+from swarm_bench.core.report.page import Bar, Lane, Timeline
 from swarm_bench.core.report.ratios import Chart, Mark
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
@@ -147,3 +148,63 @@ def _row(mark: Mark, number: int, axis: tuple[float, float]) -> dict[str, Any]:
         "low": None if low is None else _x(low, axis),
         "high": None if high is None else _x(high, axis),
     }
+
+
+_TIME_WIDTH, _TIME_BEGIN, _TIME_END = 960, 190, 940
+_MAX_TIME_HEIGHT = 1_400
+_BAR_HEIGHTS = (12, 8, 5, 3, 2)
+_LANE_GAP, _LEAST_LANE = 8, 16
+_MAX_LANE_LABEL = 24
+_TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
+_MAX_TICKS = 8
+
+
+def render_timeline(timeline: Timeline) -> str:
+    """Write the picture of when each agent ran: a lane for each swarm, a bar for each agent."""
+    bar_height = next(filter(partial(_fits, timeline), _BAR_HEIGHTS), _BAR_HEIGHTS[-1])
+    lanes, y = list[dict[str, Any]](), 4
+    for lane in timeline.lanes:
+        bars = [
+            {**vars(bar), **_draw_bar(timeline, bar), "y": y + number * (bar_height + 1)}
+            for number, bar in enumerate(lane.bars)
+        ]
+        lanes.append({"label": cut(plain(lane.label), _MAX_LANE_LABEL), "y": y, "bars": bars})
+        y += _measure_lane(lane, bar_height)
+    return (
+        load_environment()
+        .get_template("timeline.svg.j2")
+        .render(
+            width=_TIME_WIDTH,
+            height=y + 24,
+            left=_TIME_BEGIN,
+            lanes=lanes,
+            bar_height=bar_height,
+            ticks=[
+                (_time_x(timeline, tick), f"{tick} s") for tick in _list_ticks(timeline.seconds)
+            ],
+            about=timeline.about,
+        )
+    )
+
+
+def _fits(timeline: Timeline, bar_height: int) -> bool:
+    return sum(_measure_lane(lane, bar_height) for lane in timeline.lanes) <= _MAX_TIME_HEIGHT
+
+
+def _measure_lane(lane: Lane, bar_height: int) -> int:
+    return max(_LEAST_LANE, len(lane.bars) * (bar_height + 1)) + _LANE_GAP
+
+
+def _draw_bar(timeline: Timeline, bar: Bar) -> dict[str, float]:
+    x = _time_x(timeline, bar.begin)
+    return {"x": x, "width": max(1.0, round(_time_x(timeline, bar.end) - x, 1))}
+
+
+def _time_x(timeline: Timeline, seconds: float) -> float:
+    share = seconds / timeline.seconds if timeline.seconds else 0.0
+    return round(_TIME_BEGIN + share * (_TIME_END - _TIME_BEGIN), 1)
+
+
+def _list_ticks(seconds: float) -> range:
+    step = next((step for step in _TICK_SECONDS if seconds / step <= _MAX_TICKS), None)
+    return range(0, int(seconds) + 1, step or int(seconds) or 1)

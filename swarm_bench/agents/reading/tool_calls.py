@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from swarm_bench.agents.reading.json_lines import as_object, as_text
 from swarm_bench.agents.reading.tool_answers import digest_answer
-from swarm_bench.core.outcome import AgentExit, Retrieved, ToolAnswer, Usage
+from swarm_bench.core.outcome import AgentExit, CallContent, Retrieved, ToolAnswer, Usage
 from swarm_bench.runtime.mcp.results import read_result
 from swarm_bench.source.references.marking import end_of_mark
 from swarm_bench.source.references.mentions import STOPS
@@ -162,15 +162,23 @@ class Timeline:
 class ToolCalls:
     """The calls of a transcript and their results, whatever the tools are called."""
 
-    def __init__(self, files: frozenset[str] = frozenset(), *, figures_only: bool = False) -> None:
-        """Look in results for the names of these files, or in no result with `figures_only`."""
+    def __init__(
+        self,
+        files: frozenset[str] = frozenset(),
+        *,
+        figures_only: bool = False,
+        with_contents: bool = False,
+    ) -> None:
+        """Look in results for the names of these files, or in no result with `figures_only`; keep
+        all texts with `with_contents`."""
         self.tools: dict[str, str] = {}
         """Tool name by call id, those of sub-agents among them."""
         self.failures: dict[str, str] = {}
         self.answered: dict[str, None] = {}
         """Ids of the calls with a result, in the order of the first ones."""
         self._arguments: dict[str, object] = {}
-        self._figures_only = figures_only
+        self._figures_only = figures_only or with_contents
+        self._results: dict[str, str] | None = {} if with_contents else None
         self._snapshot = snapshot_of(files, "")
         self._answers: dict[str, ToolAnswer] = {}
         self._mentions: dict[str, tuple[str, ...]] = {}
@@ -181,12 +189,12 @@ class ToolCalls:
     @classmethod
     def start(cls, exit: AgentExit) -> Self:
         """Take those of an output, as far as they are asked for."""
-        return cls(exit.files, figures_only=exit.figures_only)
+        return cls(exit.files, figures_only=exit.figures_only, with_contents=exit.with_contents)
 
     def add(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id; commands and paths are known by the names of arguments."""
         self.tools[call] = tool
-        if not self._figures_only:
+        if not self._figures_only or self._results is not None:
             self._arguments[call] = arguments
         values = as_object(arguments)
         for key in filter(values.__contains__, _COMMAND):
@@ -203,6 +211,8 @@ class ToolCalls:
         self.answered.setdefault(call)
         if failed:
             self.failures[call] = self.tools[call]
+        if self._results is not None:
+            self._results[call] = _write_result(content)
         if self._figures_only:
             return
         self._answers.pop(call, None)
@@ -243,6 +253,22 @@ class ToolCalls:
             for call, mentions in self._mentions.items()
         )
 
+    def list_contents(self, timeline: Timeline) -> tuple[CallContent, ...] | None:
+        """Return the calls with their texts; `None` where they were not asked for."""
+        if self._results is None:
+            return None
+        return tuple(
+            CallContent(
+                tool=tool,
+                arguments=_write_json(self._arguments[call]),
+                result=self._results.get(call),
+                failed=call in self.failures,
+                turn=timeline.turns.get(call),
+                seconds=timeline.seconds(call),
+            )
+            for call, tool in self.tools.items()
+        )
+
     def make_fields(
         self,
         timeline: Timeline,
@@ -261,9 +287,19 @@ class ToolCalls:
             "tool_result_tokens": None if tokens is None else tokens_by_tool(self.tools, tokens),
             "tool_answers": self.answers,
             "retrieved": self.list_retrieved(timeline, texts),
+            "contents": self.list_contents(timeline),
             "commands": tuple(self._commands),
             "paths": tuple(self._paths),
         }
+
+
+def _write_result(content: object) -> str:
+    result = read_result(content)
+    return _write_json(content) if result is None else result.text
+
+
+def _write_json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def limit_texts(texts: Iterable[str]) -> tuple[str, ...]:

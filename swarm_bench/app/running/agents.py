@@ -26,7 +26,8 @@ from swarm_bench.app.setup.folders import list_answer_places
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.preparation import open_prepared_session
 from swarm_bench.app.setup.prepared import PreparedSession
-from swarm_bench.app.stored.agents import render_trial_page, write_summary
+from swarm_bench.app.stored.agents import AgentSession, render_trial_page, write_summary
+from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -220,6 +221,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
                 except STOPS as error:  # what holds the rehearsal server would wrap it
                     stopped = error
             raise stopped
+
+    def open_stored(self, folder: SessionFolder) -> StoredSession:
+        return AgentSession(folder.path)
 
     def report(self, folder: SessionFolder) -> RenderedDocument:
         self.reported, summary = write_summary(folder)

@@ -22,7 +22,8 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.document import Picture, RenderedDocument
+from swarm_bench.core.report.document import Document, Picture, RenderedDocument
+from swarm_bench.core.report.page import SessionPage
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.preregistration import REANALYSED
@@ -158,6 +159,18 @@ class AgentSession(StoredSession):
         from swarm_bench.app.judging import read_agent_answers
 
         return read_agent_answers(self)
+
+    def build_page(self, document: Document) -> SessionPage:
+        from swarm_bench.analysis.documents.matrix import make_matrix, make_timeline
+        from swarm_bench.app.stored.transcripts import TranscriptReader
+
+        selection = Selection(self.folder.read(), load_metrics())
+        return SessionPage(
+            document=document,
+            matrix=make_matrix(selection),
+            timeline=make_timeline(selection),
+            tasks=TranscriptReader(self.folder, selection).read_tasks(),
+        )
 
     def describe_past(self, name: str) -> PastSession:
         selection, experiment = self._read_selection(), self.folder.read_experiment()

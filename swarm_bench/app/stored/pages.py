@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.stored.session import open_session
+from swarm_bench.app.stored.session import StoredSession, open_session
 from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import Document, RenderedDocument
-from swarm_bench.core.report.page import MARKER, PAGE, SessionPage
+from swarm_bench.core.report.page import MARKER, PAGE
 from swarm_bench.engine.folder import LOCK
 from swarm_bench.reports.html.page import render_page
 from swarm_bench.runtime.cycles import pause_collection
@@ -25,20 +26,22 @@ _STILL_RUNS = (
 
 
 @pause_collection()
-def write_page(folder: Path, document: Document, notice: str = "") -> Path:
-    """Write the page of a session. Raises `UsageError` where a file of that name is no page of
-    ours, and `StoreError`."""
-    path = folder / PAGE
-    _check_own(path)
-    write_whole(path, render_page(SessionPage(document=document, notice=notice)))
-    return path
+def write_page(session: StoredSession, document: Document, notice: str = "") -> None:
+    """Write the page of a session, and those of its tasks where it has no room for them. Raises
+    `UsageError` where a file of that name is no page of ours, and `StoreError`."""
+    _check_own(session.path / PAGE)
+    page = render_page(replace(session.build_page(document), notice=notice))
+    for name, html in page.others.items():
+        _check_own(session.path / name)
+        write_whole(session.path / name, html)
+    write_whole(session.path / PAGE, page.html)
 
 
-def write_last_page(folder: Path, document: Document, emit: Emit) -> None:
+def write_last_page(session: StoredSession, document: Document, emit: Emit) -> None:
     """Write the page of a session that has ended. What prevents that is a warning: the session has
     its summary."""
     try:
-        write_page(folder, document)
+        write_page(session, document)
     except (UsageError, StoreError) as error:
         emit(WarningRaised(message=f"There is no page on this session: {error}"))
 
@@ -49,15 +52,17 @@ def report_page(path: Path, overrides: Mapping[str, Any]) -> RenderedDocument:
         raise UsageError("--html writes the page of what was named beforehand; omit the other")
     if not is_writable(path):
         raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
-    summary = open_session(path).report()
-    write_page(path, summary.document, _STILL_RUNS if is_locked(path / LOCK) else "")
+    session = open_session(path)
+    summary = session.report()
+    write_page(session, summary.document, _STILL_RUNS if is_locked(path / LOCK) else "")
     return summary
 
 
-def renew_page(path: Path, document: Document) -> None:
+def renew_page(session: StoredSession, document: Document) -> None:
     """Write the page of a session again, if it has one of ours."""
+    path = session.path
     if is_own(path / PAGE) and is_writable(path):
-        write_page(path, document, _STILL_RUNS if is_locked(path / LOCK) else "")
+        write_page(session, document, _STILL_RUNS if is_locked(path / LOCK) else "")
 
 
 def find_page(path: Path) -> Path:

@@ -35,7 +35,8 @@ from swarm_bench.config.annotations import flag
 from swarm_bench.core.entry_points import list_plugins
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, guarded_metric
-from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.document import Document, RenderedDocument
+from swarm_bench.core.report.page import SessionPage
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, R
 from swarm_bench.core.session.judgements import JUDGE
 from swarm_bench.core.session.rescored import ReparsedAnswer
@@ -161,6 +162,11 @@ class PairSession(StoredSession):
         raise UsageError(
             f"{self.path} has no answers to compare; give a session of compare, or one of models"
         )
+
+    def build_page(self, document: Document) -> SessionPage:
+        from swarm_bench.analysis.documents.matrix import make_case_matrix
+
+        return SessionPage(document=document, matrix=make_case_matrix(self.read()))
 
     def describe_past(self, name: str) -> PastSession:
         session = self.read()

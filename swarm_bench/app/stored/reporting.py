@@ -81,15 +81,16 @@ def report(
     if not is_writable(path):
         return session.reanalyse({})
     summary = session.report()
-    renew_page(path, summary.document)
+    renew_page(session, summary.document)
     return summary
 
 
 def rescore(path: Path, request: RescoreRequest) -> RenderedDocument:
     """Score the answers of a session again: it gets a new summary, and a new page if it has one.
     Raises `UsageError`."""
-    summary = open_session(path).rescore(request)
-    renew_page(path, summary.document)
+    session = open_session(path)
+    summary = session.rescore(request)
+    renew_page(session, summary.document)
     return summary
 
 

@@ -112,7 +112,7 @@ def make_document(text: str) -> Document:
 
 
 def render(text: str) -> str:
-    return render_page(SessionPage(document=make_document(text), notice=text))
+    return render_page(SessionPage(document=make_document(text), notice=text)).html
 
 
 HOSTILE = (

@@ -1,0 +1,189 @@
+"""Tasks and arms with what each trial found, and when each agent ran, as a page shows them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.verdicts import find_primary_metric
+from swarm_bench.analysis.comparison.pairs import RECALLS
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import lowercase, quantify
+from swarm_bench.core.metric import Better, Metric
+from swarm_bench.core.report.document import Tone, Value
+from swarm_bench.core.report.page import Bar, Lane, Matrix, MatrixEntry, MatrixRow, Timeline
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import Status
+
+_MAX_ROWS = 2_000
+_MAX_BARS = 2_000
+"""Bars; more cannot be told apart."""
+_LOST = frozenset({Status.HARNESS_FAILED, Status.PROVIDER_LIMITED})
+
+
+def list_task_trials(selection: Selection) -> dict[str, list[TrialRecord]]:
+    """Return the trials of each task, in the order of the modes and runs; tasks without trials are
+    in it too."""
+    tasks = {task.id: list[TrialRecord]() for task in selection.data.experiment.tasks}
+    order = {mode: at for at, mode in enumerate(selection.modes)}
+    for trial in sorted(selection.trials, key=lambda it: (order[it.mode], it.run, it.agent)):
+        tasks.setdefault(trial.task_key, []).append(trial)
+    return {task: trials for task, trials in tasks.items() if trials}
+
+
+def make_matrix(selection: Selection) -> Matrix | None:
+    """Make the matrix of a session of agents; `None` without trials."""
+    tasks, metric = list_task_trials(selection), _choose_metric(selection)
+    titles = {task.id: task.title for task in selection.data.experiment.tasks}
+    rows = tuple(
+        MatrixRow(
+            title=titles.get(task, task),
+            cells=tuple(_make_cells(selection, trials, metric)),
+        )
+        for task, trials in [*tasks.items()][:_MAX_ROWS]
+    )
+    figure = f"{metric.title} of each trial" if metric else "How each trial ended"
+    return _build(rows, len(tasks), selection.modes, f"{figure}; a run beside the other", "Task")
+
+
+def _build(
+    rows: tuple[MatrixRow, ...], number: int, arms: Iterable[str], about: str, case: str
+) -> Matrix | None:
+    rest = number - len(rows)
+    remarks = (f"Not shown: {quantify(rest, case.lower())} more.",) if rest > 0 else ()
+    title = f"{case}s and what was found"
+    matrix = Matrix(
+        title=title, about=about, case=case, arms=tuple(arms), rows=rows, remarks=remarks
+    )
+    return matrix if rows else None
+
+
+def _choose_metric(selection: Selection) -> Metric | None:
+    """Return what says best what a trial found; `None` where nothing does."""
+    metrics = filter(None, map(selection.metrics.get, RECALLS))
+    for metric in metrics:
+        if any(metric.reader(trial) is not None for trial in selection.trials):
+            return metric
+    return None
+
+
+def _make_cells(
+    selection: Selection, trials: Sequence[TrialRecord], metric: Metric | None
+) -> Iterator[tuple[MatrixEntry, ...]]:
+    for mode in selection.modes:
+        yield tuple(
+            MatrixEntry(
+                value=_describe_trial(trial, metric),
+                tone=_choose_tone(trial, metric),
+                name=name_trial(trial),
+                trial=number,
+            )
+            for number, trial in enumerate(trials)
+            if trial.mode == mode
+        )
+
+
+def name_trial(trial: TrialRecord) -> str:
+    """Write `canopy, run 2, agent 3`."""
+    return f"{trial.mode}, run {trial.run}, agent {trial.agent}"
+
+
+def describe_end(trial: TrialRecord) -> str:
+    """Say how a trial ended."""
+    return str(trial.cause or trial.status or "not recorded")
+
+
+def _describe_trial(trial: TrialRecord, metric: Metric | None) -> Value | str:
+    value = metric.reader(trial) if metric else None
+    has_ended = trial.status is Status.COMPLETED
+    if metric is None or value is None or not has_ended:
+        return describe_end(trial)
+    return Value(scale=metric.style, value=value)
+
+
+def _choose_tone(trial: TrialRecord, metric: Metric | None) -> Tone | None:
+    if trial.status in _LOST:
+        return Tone.OPEN
+    if trial.status is not Status.COMPLETED:
+        return Tone.BAD
+    return _judge(metric, metric.reader(trial)) if metric else None
+
+
+def _judge(metric: Metric, value: float | None) -> Tone | None:
+    """Tell whether a value is the best or the worst there can be."""
+    if value is None or not metric.is_share or metric.better is None:
+        return None
+    best, worst = (1.0, 0.0) if metric.better is Better.HIGHER else (0.0, 1.0)
+    return Tone.GOOD if value == best else Tone.BAD if value == worst else None
+
+
+def make_case_matrix(session: CaseSession) -> Matrix | None:
+    """Make the matrix of any other session; `None` where no figure is of its trials."""
+    metric = find_primary_metric(session)
+    if metric is None or metric.is_of_many or metric.read is None:
+        return None
+    arms = session.experiment.arms
+    figures = {arm: session.figures(arm, metric) for arm in arms}
+    cases = [
+        case for case in session.experiment.cases if any(case.id in of for of in figures.values())
+    ]
+    rows = tuple(
+        MatrixRow(
+            title=case.title,
+            cells=tuple(
+                _make_case_entries(metric, arm, figures[arm].get(case.id, ())) for arm in arms
+            ),
+        )
+        for case in cases[:_MAX_ROWS]
+    )
+    about = f"{metric.title}, of each trial; a run beside the other"
+    return _build(rows, len(cases), arms, about, "Case")
+
+
+def _make_case_entries(
+    metric: Metric, arm: str, values: Iterable[float]
+) -> tuple[MatrixEntry, ...]:
+    return tuple(
+        MatrixEntry(
+            value=Value(scale=metric.style, value=value),
+            tone=_judge(metric, value),
+            name=f"{arm}, run {run}",
+        )
+        for run, value in enumerate(values, start=1)
+    )
+
+
+def make_timeline(selection: Selection) -> Timeline | None:
+    """Make the picture of when each agent ran; `None` where too little is recorded."""
+    timed = [trial for trial in selection.trials if trial.started_at and trial.ended_at]
+    shown = sorted(timed, key=lambda trial: (trial.started_at, trial.agent))[:_MAX_BARS]
+    if not shown:
+        return None
+    starts = [trial.started_at.timestamp() for trial in shown if trial.started_at]
+    ends = [trial.ended_at.timestamp() for trial in shown if trial.ended_at]
+    first = min(starts)
+    by_swarm = defaultdict[tuple[int, str], list[Bar]](list)
+    for trial, start, end in zip(shown, starts, ends, strict=True):
+        bar = _make_bar(trial, start - first, max(start, end) - first)
+        by_swarm[trial.run, trial.mode].append(bar)
+    rest = len(timed) - len(shown)
+    cut = f" Shown are the first {quantify(len(shown), 'agent')}." if rest else ""
+    return Timeline(
+        title="The session in time",
+        about=f"When each agent ran, in seconds since the first one began.{cut}",
+        seconds=max(*ends, first) - first,
+        lanes=tuple(_make_lanes(by_swarm, has_runs=selection.runs > 1)),
+    )
+
+
+def _make_lanes(
+    by_swarm: Mapping[tuple[int, str], Sequence[Bar]], *, has_runs: bool
+) -> Iterator[Lane]:
+    for (run, mode), bars in by_swarm.items():
+        yield Lane(label=f"{mode}, run {run}" if has_runs else mode, bars=tuple(bars))
+
+
+def _make_bar(trial: TrialRecord, begin: float, end: float) -> Bar:
+    label = f"{name_trial(trial)}: {lowercase(describe_end(trial))}, {end - begin:.1f} s"
+    tone = Tone.OPEN if trial.status in _LOST else None
+    is_failed = trial.status is not Status.COMPLETED and tone is None
+    return Bar(begin=begin, end=end, tone=Tone.BAD if is_failed else tone, label=label)
