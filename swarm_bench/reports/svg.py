@@ -11,7 +11,7 @@ from swarm_bench.core.report.document import Scale, ShownEffect, Value
 from swarm_bench.core.report.page import Bar, Lane, Timeline
 from swarm_bench.core.report.ratios import Chart, Mark
 from swarm_bench.reports.figures import format_figure
-from swarm_bench.reports.text import cut, plain
+from swarm_bench.reports.text import clean, cut, plain
 
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 _LEAST, _LARGEST = 0.5, 2.0
@@ -34,6 +34,7 @@ def load_environment() -> Environment:
     return Environment(
         loader=PackageLoader("swarm_bench.reports"),
         autoescape=True,
+        finalize=clean,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -165,8 +166,8 @@ def render_timeline(timeline: Timeline) -> str:
     lanes, y = list[dict[str, Any]](), 4
     for lane in timeline.lanes:
         bars = [
-            {**vars(bar), **_draw_bar(timeline, bar), "y": y + number * (bar_height + 1)}
-            for number, bar in enumerate(lane.bars)
+            {**vars(bar), **_draw_bar(timeline, bar), "y": y + track * (bar_height + 1)}
+            for track, bar in zip(_assign_tracks(lane), lane.bars, strict=True)
         ]
         lanes.append({"label": cut(plain(lane.label), _MAX_LANE_LABEL), "y": y, "bars": bars})
         y += _measure_lane(lane, bar_height)
@@ -192,7 +193,19 @@ def _fits(timeline: Timeline, bar_height: int) -> bool:
 
 
 def _measure_lane(lane: Lane, bar_height: int) -> int:
-    return max(_LEAST_LANE, len(lane.bars) * (bar_height + 1)) + _LANE_GAP
+    tracks = max(_assign_tracks(lane), default=0) + 1
+    return max(_LEAST_LANE, tracks * (bar_height + 1)) + _LANE_GAP
+
+
+def _assign_tracks(lane: Lane) -> list[int]:
+    """Return the line of each bar: the first one that is free when it begins."""
+    tracks, ends = list[int](), list[float]()
+    for bar in lane.bars:
+        free = (number for number, end in enumerate(ends) if end <= bar.begin)
+        track = next(free, len(ends))
+        ends[track:] = [bar.end, *ends[track + 1 :]]
+        tracks.append(track)
+    return tracks
 
 
 def _draw_bar(timeline: Timeline, bar: Bar) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import find_primary_metric
 from swarm_bench.analysis.comparison.pairs import RECALLS
-from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Tone, Value
@@ -17,7 +17,6 @@ from swarm_bench.core.status import Status
 _MAX_ROWS = 2_000
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
-_LOST = frozenset({Status.HARNESS_FAILED, Status.PROVIDER_LIMITED})
 
 
 def list_task_trials(selection: Selection) -> dict[str, list[TrialRecord]]:
@@ -101,7 +100,7 @@ def _describe_trial(trial: TrialRecord, metric: Metric | None) -> Value | str:
 
 
 def _choose_tone(trial: TrialRecord, metric: Metric | None) -> Tone | None:
-    if trial.status in _LOST:
+    if is_inconclusive(trial):
         return Tone.OPEN
     if trial.status is not Status.COMPLETED:
         return Tone.BAD
@@ -184,6 +183,4 @@ def _make_lanes(
 
 def _make_bar(trial: TrialRecord, begin: float, end: float) -> Bar:
     label = f"{name_trial(trial)}: {lowercase(describe_end(trial))}, {end - begin:.1f} s"
-    tone = Tone.OPEN if trial.status in _LOST else None
-    is_failed = trial.status is not Status.COMPLETED and tone is None
-    return Bar(begin=begin, end=end, tone=Tone.BAD if is_failed else tone, label=label)
+    return Bar(begin=begin, end=end, tone=_choose_tone(trial, None), label=label)

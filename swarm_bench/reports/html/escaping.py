@@ -5,21 +5,11 @@ import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-from swarm_bench.config.addresses import remove_logins
-from swarm_bench.reports.text import encodable, visible
+from swarm_bench.reports.text import clean
 
 _ADDRESS = re.compile(r"(?!/)(?!.*//)[\w./-]+", re.ASCII)
 """A file beside the page, or below it."""
-
-
-def clean(value: object) -> object:
-    """Return a text with what cannot be seen by its number, valid UTF-8 when it is encoded, and
-    without the logins of addresses; the templates' own parts as they are."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return visible(encodable(remove_logins(value)))
 
 
 def is_local(address: str) -> bool:

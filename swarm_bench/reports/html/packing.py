@@ -10,7 +10,7 @@ from typing import Any
 from swarm_bench.core.outcome import CallContent
 from swarm_bench.core.report.page import ShownTask, ShownTrial
 from swarm_bench.reports.figures import format_figure
-from swarm_bench.reports.html.escaping import clean
+from swarm_bench.reports.text import clean
 
 _LEVEL = 6
 

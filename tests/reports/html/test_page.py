@@ -1,42 +1,20 @@
 """A document as a page: all of it is there, in order, and nothing in it is markup."""
 
+import json
+import random
 import re
-from base64 import b64encode
+import time
+import zlib
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
 
-from swarm_bench.core.metric import Better, Style
-from swarm_bench.core.report.document import (
-    Answer,
-    Answers,
-    Attachment,
-    Banner,
-    Bullets,
-    CombinedValue,
-    ComparedValue,
-    Document,
-    Fact,
-    Facts,
-    Grid,
-    Interval,
-    Paragraph,
-    Part,
-    Picture,
-    Scale,
-    Section,
-    ShownEffect,
-    Span,
-    Step,
-    Tone,
-    Value,
-    Verbatim,
-)
-from swarm_bench.core.report.page import SessionPage
+from swarm_bench.core.report.page import ShownTask
+from swarm_bench.reports.html import page as pages
 from swarm_bench.reports.html.page import render_page
-
-RATIO = Value(scale=Scale.RATIO, value=0.69, low=0.58, high=0.82)
+from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
 
 
 class Reader(HTMLParser):
@@ -61,81 +39,8 @@ class Reader(HTMLParser):
         return re.sub(r"\s+", " ", "".join(self.texts))
 
 
-def make_document(text: str) -> Document:
-    """A document that has a text in every place."""
-    answer = Answer(
-        subject=text,
-        claim=" helps",
-        tone=Tone.GOOD,
-        figures=text,
-        next=Step(text, text),
-        evidence=text,
-        caveats=(text, text),
-        effect=ShownEffect(metric=text, value=RATIO, margin=0.1, better=Better.LOWER),
-        use=text,
-    )
-    own = Value(scale=Style.WHOLE, value=8490.0)
-    cells = (
-        *(text, Span(text=text, strong=True, tone=Tone.BAD), RATIO, None),
-        Interval(scale=Scale.RATIO, low=0.5, high=2.0),
-        CombinedValue(style=Style.SECONDS, parts=((1.0, text),), notes=(text,)),
-        ComparedValue(own=own, change=text),
-    )
-    headers = tuple(f"{text}{number}" for number in range(len(cells)))
-    blocks = (
-        Paragraph(lines=(text, (text, Span(text=text, code=True)))),
-        Bullets(items=(text, (Span(text=text, address=text),)), omitted=2),
-        Banner(text=text),
-        Verbatim(text=text),
-        Facts(lines=((Fact(label=text, value=text),),)),
-        Picture(address=text, about=text),
-        Grid(headers=headers, labels=1, rows=(cells,), about=text, ranges=text, omitted=3),
-    )
-    warnings = Bullets(items=tuple((Span(text=text, longest=1000),) for _ in range(5)))
-    return Document(
-        title=text,
-        banner=text,
-        head=((Fact(label=text, value=text),),),
-        sections=(
-            Section(
-                title=text,
-                blocks=(Answers(items=(answer,), size=text),),
-                part=Part.HEADLINE,
-            ),
-            Section(title=text, blocks=(warnings,), part=Part.WARNINGS),
-            Section(title=text, blocks=blocks),
-            Section(title=text, blocks=blocks, folded=True),
-            Section(title=text, blocks=blocks, part=Part.SET_UP),
-        ),
-        apart=Attachment(title=text, sections=(Section(title="Apart", blocks=blocks),), instead=()),
-    )
-
-
 def render(text: str) -> str:
-    return render_page(SessionPage(document=make_document(text), notice=text)).html
-
-
-HOSTILE = (
-    "<script>hit()</script>",
-    "</script><script>hit()</script>",
-    "</style><style>*{background:url(http://127.0.0.1:9/)}</style>",
-    "<img src=x onerror=hit()>",
-    '" onmouseover="hit()" x="',
-    "' autofocus onfocus=hit() '",
-    "<svg onload=hit()><animate onbegin=hit() attributeName=x></svg>",
-    "javascript:hit()",
-    "data:text/html,<script>hit()</script>",
-    "<iframe srcdoc='<script>parent.hit()</script>'>",
-    "<base href=//evil.test/>",
-    "<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>",
-    "<!-- --><!--><script>hit()</script>",
-    "]]><script>hit()</script>",
-    "{{ 7*7 }}{% raw %}${hit()}`",
-    "\u202egnp.exe\u2066\u200b\ufeff",
-    "\x00\x08\x1b]0;title\x07\x9b31m",
-    "half \ud83d of a pair \udc00",
-    "&lt;script&gt;hit()&#60;/script&#62;",
-)
+    return render_page(make_page(text)).html
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -189,3 +94,51 @@ def test_the_script_is_short_and_makes_no_markup() -> None:
     for name in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert name not in script
     assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|import)\b\s*\(", script)
+
+
+def test_transcripts_are_packed_in_an_alphabet_without_markup() -> None:
+    page = render("</script><script>hit()</script>")
+    (content,) = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    assert re.fullmatch("[A-Za-z0-9+/=]+", content)
+    task = json.loads(zlib.decompress(b64decode(content)))
+    assert task["trials"][0]["calls"][0]["result"] == "</script><script>hit()</script>"
+
+
+def test_a_page_for_each_task_where_one_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "MOST_PACKED", 100)
+    rendered = render_page(make_page("text"))
+    assert [*rendered.others] == ["report-task-1.html"]
+    assert 'href="report-task-1.html"' in rendered.html
+    assert 'class="task"' not in rendered.html
+    assert 'class="task"' in rendered.others["report-task-1.html"]
+
+
+def make_words(seed: int, length: int) -> str:
+    """Text as agents read it: words of code, which repeat as such words do."""
+    draw = random.Random(seed)
+    stems = [f"{draw.choice('abcdefgh')}{draw.randrange(10**4)}" for _ in range(300)]
+    words = (f"{draw.choice(stems)}_{draw.choice(stems)}" for _ in range(length // 12))
+    return " ".join(words)
+
+
+@pytest.mark.parametrize(("tasks", "most"), [(17, 3_000_000), (167, 8_000_000)])
+def test_pages_stay_small(tasks: int, most: int) -> None:
+    """Trials of 40 kB, six of each task."""
+    shown = [
+        ShownTask(
+            title=f"Task {task}",
+            prompt="Where is it?",
+            trials=tuple(
+                make_trial(
+                    f"{'baseline' if trial < 3 else 'canopy'}, run {trial % 3 + 1}, agent 1",
+                    make_calls(*map(str, range(8)), result=make_words(task * 10 + trial, 5_000)),
+                )
+                for trial in range(6)
+            ),
+        )
+        for task in range(tasks)
+    ]
+    begin = time.process_time()
+    rendered = render_page(make_page("text", shown))
+    assert time.process_time() - begin < 5
+    assert len(rendered.html) <= most

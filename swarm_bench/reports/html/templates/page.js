@@ -92,6 +92,7 @@
 
   // Transcripts: a task is unpacked when somebody opens it.
 
+  for (const note of document.querySelectorAll(".no-script")) note.remove();
   const packed = [...document.querySelectorAll("script.task")];
   const place = document.getElementById("transcripts");
   const unpacked = new Map();
