@@ -69,10 +69,10 @@ def render_effect(effect: ShownEffect) -> str:
     """Write the picture of one effect: its interval, and the band of no importance."""
     figure, metric = format_figure(effect.value), cut(plain(effect.metric), _LONGEST)
     low, high = effect.value.low, effect.value.high
-    reach = _measure_reach(effect)
+    axis_length = _measure_reach(effect)
 
     def position(value: float) -> float:
-        share = min(max(_distance(effect, value) / reach, -1.0), 1.0)
+        share = min(max(_distance(effect, value) / axis_length, -1.0), 1.0)
         return round(_EFFECT_WIDTH / 2 + share * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 1)
 
     return (
@@ -117,8 +117,8 @@ def _list_margins(effect: ShownEffect) -> tuple[float, float]:
 
 def _measure_reach(effect: ShownEffect) -> float:
     """Return the distance of the ends of the axis: all is on it, as far as it can be told apart."""
-    shown = (effect.value.low, effect.value.high, effect.value.value, *_list_margins(effect))
-    distances = [abs(_distance(effect, value)) for value in shown if value is not None]
+    values = (effect.value.low, effect.value.high, effect.value.value, *_list_margins(effect))
+    distances = [abs(_distance(effect, value)) for value in values if value is not None]
     largest = math.log(_LARGEST_RATIO) if _is_ratio(effect) else math.inf
     return min(max(distances) * 1.15, largest) or 1.0
 
@@ -199,11 +199,11 @@ def _measure_lane(lane: Lane, bar_height: int) -> int:
 
 def _assign_tracks(lane: Lane) -> list[int]:
     """Return the line of each bar: the first one that is free when it begins."""
-    tracks, ends = list[int](), list[float]()
+    tracks, end_times = list[int](), list[float]()
     for bar in lane.bars:
-        free = (number for number, end in enumerate(ends) if end <= bar.begin)
-        track = next(free, len(ends))
-        ends[track:] = [bar.end, *ends[track + 1 :]]
+        free = (number for number, end in enumerate(end_times) if end <= bar.begin)
+        track = next(free, len(end_times))
+        end_times[track:] = [bar.end, *end_times[track + 1 :]]
         tracks.append(track)
     return tracks
 

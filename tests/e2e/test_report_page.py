@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.stored.pages import is_own, write_last_page
+from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.core.events import WarningRaised
 from swarm_bench.core.report.document import Document
 from tests.e2e.conftest import Bench
@@ -72,9 +73,9 @@ def test_a_link_in_its_place_is_not_followed(bench: Bench, session: Path) -> Non
 def test_a_session_ends_well_without_its_page(tmp_path: Path) -> None:
     document, events = Document(title="T", banner=None, head=(), sections=()), list[object]()
     (tmp_path / "file").touch()
-    write_last_page(tmp_path / "file" / "folder", document, events.append)
+    write_last_page(StoredSession(tmp_path / "file" / "folder"), document, events.append)
     (tmp_path / "report.html").mkdir()
-    write_last_page(tmp_path, document, events.append)
+    write_last_page(StoredSession(tmp_path), document, events.append)
     assert len(events) == 2
     for event in events:
         assert isinstance(event, WarningRaised)

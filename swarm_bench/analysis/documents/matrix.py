@@ -24,7 +24,9 @@ def list_task_trials(selection: Selection) -> dict[str, list[TrialRecord]]:
     in it too."""
     tasks = {task.id: list[TrialRecord]() for task in selection.data.experiment.tasks}
     order = {mode: at for at, mode in enumerate(selection.modes)}
-    for trial in sorted(selection.trials, key=lambda it: (order[it.mode], it.run, it.agent)):
+    for trial in sorted(
+        selection.trials, key=lambda trial: (order[trial.mode], trial.run, trial.agent)
+    ):
         tasks.setdefault(trial.task_key, []).append(trial)
     return {task: trials for task, trials in tasks.items() if trials}
 
@@ -45,13 +47,15 @@ def make_matrix(selection: Selection) -> Matrix | None:
 
 
 def _build(
-    rows: tuple[MatrixRow, ...], number: int, arms: Iterable[str], about: str, case: str
+    rows: tuple[MatrixRow, ...], number: int, arms: Iterable[str], caption: str, case: str
 ) -> Matrix | None:
-    rest = number - len(rows)
-    remarks = (f"Not shown: {quantify(rest, case.lower())} more.",) if rest > 0 else ()
+    omitted = number - len(rows)
+    remarks = (
+        (f"Not visible_trials: {quantify(omitted, case.lower())} more.",) if omitted > 0 else ()
+    )
     title = f"{case}s and what was found"
     matrix = Matrix(
-        title=title, about=about, case=case, arms=tuple(arms), rows=rows, remarks=remarks
+        title=title, about=caption, case=case, arms=tuple(arms), rows=rows, remarks=remarks
     )
     return matrix if rows else None
 
@@ -123,7 +127,9 @@ def make_case_matrix(session: CaseSession) -> Matrix | None:
     arms = session.experiment.arms
     figures = {arm: session.figures(arm, metric) for arm in arms}
     cases = [
-        case for case in session.experiment.cases if any(case.id in of for of in figures.values())
+        case
+        for case in session.experiment.cases
+        if any(case.id in by_case for by_case in figures.values())
     ]
     rows = tuple(
         MatrixRow(
@@ -134,8 +140,8 @@ def make_case_matrix(session: CaseSession) -> Matrix | None:
         )
         for case in cases[:_MAX_ROWS]
     )
-    about = f"{metric.title}, of each trial; a run beside the other"
-    return _build(rows, len(cases), arms, about, "Case")
+    caption = f"{metric.title}, of each trial; a run beside the other"
+    return _build(rows, len(cases), arms, caption, "Case")
 
 
 def _make_case_entries(
@@ -154,22 +160,22 @@ def _make_case_entries(
 def make_timeline(selection: Selection) -> Timeline | None:
     """Make the picture of when each agent ran; `None` where too little is recorded."""
     timed = [trial for trial in selection.trials if trial.started_at and trial.ended_at]
-    shown = sorted(timed, key=lambda trial: (trial.started_at, trial.agent))[:_MAX_BARS]
-    if not shown:
+    visible_trials = sorted(timed, key=lambda trial: (trial.started_at, trial.agent))[:_MAX_BARS]
+    if not visible_trials:
         return None
-    starts = [trial.started_at.timestamp() for trial in shown if trial.started_at]
-    ends = [trial.ended_at.timestamp() for trial in shown if trial.ended_at]
+    starts = [trial.started_at.timestamp() for trial in visible_trials if trial.started_at]
+    end_times = [trial.ended_at.timestamp() for trial in visible_trials if trial.ended_at]
     first = min(starts)
     by_swarm = defaultdict[tuple[int, str], list[Bar]](list)
-    for trial, start, end in zip(shown, starts, ends, strict=True):
+    for trial, start, end in zip(visible_trials, starts, end_times, strict=True):
         bar = _make_bar(trial, start - first, max(start, end) - first)
         by_swarm[trial.run, trial.mode].append(bar)
-    rest = len(timed) - len(shown)
-    cut = f" Shown are the first {quantify(len(shown), 'agent')}." if rest else ""
+    omitted = len(timed) - len(visible_trials)
+    cut = f" Shown are the first {quantify(len(visible_trials), 'agent')}." if omitted else ""
     return Timeline(
         title="The session in time",
         about=f"When each agent ran, in seconds since the first one began.{cut}",
-        seconds=max(*ends, first) - first,
+        seconds=max(*end_times, first) - first,
         lanes=tuple(_make_lanes(by_swarm, has_runs=selection.runs > 1)),
     )
 

@@ -27,7 +27,6 @@ from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.preparation import open_prepared_session
 from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.app.stored.agents import AgentSession, render_trial_page, write_summary
-from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -222,7 +221,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
                     stopped = error
             raise stopped
 
-    def open_stored(self, folder: SessionFolder) -> StoredSession:
+    def open_stored(self, folder: SessionFolder) -> AgentSession:
         return AgentSession(folder.path)
 
     def report(self, folder: SessionFolder) -> RenderedDocument:

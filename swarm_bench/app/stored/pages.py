@@ -31,7 +31,7 @@ def write_page(session: StoredSession, document: Document, notice: str = "") -> 
     `UsageError` where a file of that name is no page of ours, and `StoreError`."""
     _check_own(session.path / PAGE)
     page = render_page(replace(session.build_page(document), notice=notice))
-    for name, html in page.others.items():
+    for name, html in page.task_pages.items():
         _check_own(session.path / name)
         write_whole(session.path / name, html)
     write_whole(session.path / PAGE, page.html)

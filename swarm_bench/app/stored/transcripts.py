@@ -52,33 +52,33 @@ class TranscriptReader:
         tasks = {task.id: task for task in self._experiment.tasks}
         for name, trials in list_task_trials(self._selection).items():
             task = tasks.get(name)
-            shown = tuple(self._read_trial(trial, task) for trial in trials)
+            trial_views = tuple(self._read_trial(trial, task) for trial in trials)
             title, prompt = (task.title, task.prompt) if task else (name, "")
-            yield ShownTask(title=title, prompt=prompt, trials=shown)
+            yield ShownTask(title=title, prompt=prompt, trials=trial_views)
 
     def _read_trial(self, trial: TrialRecord, task: Task | None) -> ShownTrial:
-        shown = ShownTrial(
+        view = ShownTrial(
             name=name_trial(trial),
             outcome=describe_end(trial),
             figures=tuple(self._list_figures(trial)),
         )
         stream = self._streams.get(trial.key)
         if stream is None:
-            return replace(shown, remark="The output of this trial is not in the session's folder.")
+            return replace(view, remark="The output of this trial is not in the session's folder.")
         answer = _read_answer(stream)
-        shown = replace(shown, answer=_cut(answer), errors=_read_errors(stream))
+        view = replace(view, answer=_cut(answer), errors=_read_errors(stream))
         if stream.size > min(_STREAM_BYTES, self._room):
             remark = f"Its transcript is too large for this page; it is in {stream.stdout.name}."
-            return replace(shown, remark=remark)
+            return replace(view, remark=remark)
         self._room -= stream.size
         outcome = _read_outcome(self._agent, self._experiment, stream)
         text = answer if outcome is None else (outcome.text or answer)
         key = tuple(self._check_key(trial, task, text or ""))
-        shown = replace(shown, answer=_cut(text), key=key)
+        view = replace(view, answer=_cut(text), key=key)
         if outcome is None or outcome.contents is None:
-            return replace(shown, remark="The calls of this agent cannot be read here.")
+            return replace(view, remark="The calls of this agent cannot be read here.")
         turns = tuple(usage.effective for usage in outcome.turn_usage or ())
-        return replace(shown, turns=turns, calls=tuple(_cut_calls(outcome.contents)))
+        return replace(view, turns=turns, calls=tuple(_cut_calls(outcome.contents)))
 
     def _list_figures(self, trial: TrialRecord) -> Iterator[tuple[str, Value]]:
         for metric in self._selection.metrics:
@@ -96,9 +96,9 @@ class TranscriptReader:
         if not files or recall is None:
             return
         context = ScoreContext(text=text, workspace="", files=frozenset(files))
-        named = {*files_named(context)}
-        if abs(len(named) / len({*files}) - recall) < _TOLERANCE:
-            yield from ((file, file in named) for file in files)
+        found_files = {*files_named(context)}
+        if abs(len(found_files) / len({*files}) - recall) < _TOLERANCE:
+            yield from ((file, file in found_files) for file in files)
 
 
 def _read_outcome(agent: Agent | None, experiment: Experiment, stream: Stream) -> Outcome | None:

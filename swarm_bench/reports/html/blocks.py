@@ -58,8 +58,8 @@ def _call(macro: str, *arguments: Any) -> Markup:
             {"format_inline": format_inline, "draw": lambda effect: Markup(render_effect(effect))}
         )
     )
-    written: Markup = getattr(module, macro)(*arguments)
-    return written
+    html: Markup = getattr(module, macro)(*arguments)
+    return html
 
 
 def _describe_rest(grid: Grid) -> str:

@@ -31,7 +31,7 @@ class RenderedPage:
     """A page, and those beside it that it leads to."""
 
     html: str
-    others: Mapping[str, str] = field(default_factory=dict)
+    task_pages: Mapping[str, str] = field(default_factory=dict)
     """Pages by name; none where one holds all."""
 
 
@@ -40,7 +40,7 @@ def render_page(page: SessionPage) -> RenderedPage:
     packed = [*_pack(page.tasks)]
     is_small = sum(len(content) for _, content in packed) <= MOST_PACKED
     names = [name_task_page(number) for number in range(1, len(packed) + 1)]
-    others = (
+    task_pages = (
         {}
         if is_small
         else {
@@ -62,9 +62,9 @@ def render_page(page: SessionPage) -> RenderedPage:
         timeline=page.timeline,
         drawing=page.timeline and Markup(render_timeline(page.timeline)),
         packed=[content for _, content in packed] if is_small else [],
-        task_pages=[] if is_small else names,
+        task_links=[] if is_small else names,
     )
-    return RenderedPage(html=html, others=others)
+    return RenderedPage(html=html, task_pages=task_pages)
 
 
 def name_task_page(number: int) -> str:
@@ -83,7 +83,7 @@ def _render_task(title: str, content: str) -> str:
 
 def _render(title: str, **parts: Any) -> str:
     empty = dict.fromkeys(("notices", "head", "warnings", "opening", "figures"), ())
-    empty |= dict.fromkeys(("folded", "set_up", "packed", "task_pages"), ())
+    empty |= dict.fromkeys(("folded", "set_up", "packed", "task_links"), ())
     return (
         load_environment()
         .get_template("page.html.j2")

@@ -107,10 +107,10 @@ def test_transcripts_are_packed_in_an_alphabet_without_markup() -> None:
 def test_a_page_for_each_task_where_one_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "MOST_PACKED", 100)
     rendered = render_page(make_page("text"))
-    assert [*rendered.others] == ["report-task-1.html"]
+    assert [*rendered.task_pages] == ["report-task-1.html"]
     assert 'href="report-task-1.html"' in rendered.html
     assert 'class="task"' not in rendered.html
-    assert 'class="task"' in rendered.others["report-task-1.html"]
+    assert 'class="task"' in rendered.task_pages["report-task-1.html"]
 
 
 def make_words(seed: int, length: int) -> str:
