@@ -3,6 +3,9 @@ opened."""
 
 import json
 import re
+import zlib
+from base64 import b64decode
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -136,3 +139,29 @@ def test_view_prints_the_path_without_a_browser(bench: Bench, session: Path) -> 
     empty.mkdir()
     done = bench.call("view", "out", env={"BROWSER": "false", "PATH": str(empty)})
     assert (done.code, done.out) == (0, f"{session / 'report.html'}\n"), done.err
+
+
+def test_transcripts_are_those_of_the_streams(bench: Bench, session: Path) -> None:
+    page = (session / "report.html").read_text()
+    packed = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    tasks = [json.loads(zlib.decompress(b64decode(content))) for content in packed]
+    trials = {trial["name"]: trial for task in tasks for trial in task["trials"]}
+    for record in bench.records("out"):
+        trial = trials[f"baseline, run 1, agent {record['agent']}"]
+        assert Counter(call["tool"] for call in trial["calls"]) == record["tool_calls"]
+        assert all(call["result"] is not None for call in trial["calls"])
+        assert len(trial["turns"]) == record["num_turns"]
+        assert len(trial["answer"].splitlines()) == record["result_lines"]
+        assert not trial["remark"]
+    assert page.count('<rect class="mark"') == len(trials) == 2
+
+
+def test_trials_without_streams_say_so(bench: Bench, session: Path) -> None:
+    for path in session.rglob("*.stream.jsonl"):
+        path.unlink()
+    assert bench.call("report", "out", "--html").code == 0
+    page = (session / "report.html").read_text()
+    (content, *_) = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    (trial, *_) = json.loads(zlib.decompress(b64decode(content)))["trials"]
+    assert trial["calls"] is None
+    assert "not in the session's folder" in trial["remark"]

@@ -10,6 +10,7 @@ from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.documents import comparison, growth, noise, trials
 from swarm_bench.analysis.documents.effects import make_chart
+from swarm_bench.analysis.documents.matrix import make_matrix, make_timeline
 from swarm_bench.analysis.noise import compute_calibration
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.series import compute_series
@@ -17,6 +18,7 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
+from swarm_bench.app.stored.transcripts import TranscriptReader
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.benchmarks.swarm.run_plan import plan
@@ -161,9 +163,6 @@ class AgentSession(StoredSession):
         return read_agent_answers(self)
 
     def build_page(self, document: Document) -> SessionPage:
-        from swarm_bench.analysis.documents.matrix import make_matrix, make_timeline
-        from swarm_bench.app.stored.transcripts import TranscriptReader
-
         selection = Selection(self.folder.read(), load_metrics())
         return SessionPage(
             document=document,

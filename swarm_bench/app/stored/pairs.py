@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import ComparedArms
+from swarm_bench.analysis.documents.matrix import make_case_matrix
 from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.app.benchmarks import find_runnable_benchmark
 from swarm_bench.app.result import SessionResult
@@ -164,8 +165,6 @@ class PairSession(StoredSession):
         )
 
     def build_page(self, document: Document) -> SessionPage:
-        from swarm_bench.analysis.documents.matrix import make_case_matrix
-
         return SessionPage(document=document, matrix=make_case_matrix(self.read()))
 
     def describe_past(self, name: str) -> PastSession:

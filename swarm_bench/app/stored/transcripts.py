@@ -95,6 +95,9 @@ class TranscriptReader:
         recall = metric.reader(trial) if metric else None
         if not files or recall is None:
             return
+        if recall in (0, 1):
+            yield from ((file, recall == 1) for file in files)
+            return
         context = ScoreContext(text=text, workspace="", files=frozenset(files))
         found_files = {*files_named(context)}
         if abs(len(found_files) / len({*files}) - recall) < _TOLERANCE:
