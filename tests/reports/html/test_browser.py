@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.app.stored.session import open_session
+from swarm_bench.core.report.document import Part
 from swarm_bench.core.report.page import ShownTask
 from swarm_bench.reports.html.page import render_page
+from tests.builders.golden import GOLDEN
 from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -186,4 +189,22 @@ def test_paper_has_all_of_it_open(visit: Visit, tmp_path: Path) -> None:
     visit.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert visit.page.locator("details:not([open])").count() > 0
     assert len(visit.page.pdf()) > 1000
+    visit.check(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["compare", "ab", "calibrate", "growing", "retrieve", "humaneval", "unified-diff"]
+)
+def test_sessions_of_every_kind_have_a_page(name: str, visit: Visit, tmp_path: Path) -> None:
+    session = open_session(GOLDEN / "sessions" / name)
+    document = session.reanalyse({}).document
+    path = write(tmp_path, render_page(session.build_page(document)).html)
+    visit.open(path)
+    page = visit.page
+    assert page.locator("h1").inner_text() == document.title
+    headings = page.locator("h2").all_inner_texts()
+    sections = [*document.sections, *(document.apart.sections if document.apart else ())]
+    shown = [section.title for section in sections if section.part is not Part.WARNINGS]
+    assert set(shown) <= set(headings)
+    assert page.locator(".card h3").count() > 0
     visit.check(path)
