@@ -14,6 +14,8 @@ from swarm_bench.app.stored.pages import is_own, write_last_page
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.core.events import WarningRaised
 from swarm_bench.core.report.document import Document
+from swarm_bench.engine.folder import LOCK
+from swarm_bench.runtime.files import hold_lock
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -165,3 +167,11 @@ def test_trials_without_streams_say_so(bench: Bench, session: Path) -> None:
     (trial, *_) = json.loads(zlib.decompress(b64decode(content)))["trials"]
     assert trial["calls"] is None
     assert "not in the session's folder" in trial["remark"]
+
+
+def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
+    with hold_lock(session / LOCK):
+        assert bench.call("report", "out", "--html").code == 0
+    assert "This session still runs." in (session / "report.html").read_text()
+    assert bench.call("report", "out", "--html").code == 0
+    assert "This session still runs." not in (session / "report.html").read_text()

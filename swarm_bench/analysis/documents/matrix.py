@@ -14,7 +14,8 @@ from swarm_bench.core.report.page import Bar, Lane, Matrix, MatrixEntry, MatrixR
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 
-_MAX_ROWS = 2_000
+_TASK = "Task"
+MAX_ROWS = 2_000
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
 
@@ -40,10 +41,10 @@ def make_matrix(selection: Selection) -> Matrix | None:
             title=titles.get(task, task),
             cells=tuple(_make_cells(selection, trials, metric)),
         )
-        for task, trials in [*tasks.items()][:_MAX_ROWS]
+        for task, trials in [*tasks.items()][:MAX_ROWS]
     )
     figure = f"{metric.title} of each trial" if metric else "How each trial ended"
-    return _build(rows, len(tasks), selection.modes, f"{figure}; a run beside the other", "Task")
+    return _build(rows, len(tasks), selection.modes, f"{figure}; runs side by side", _TASK)
 
 
 def _build(
@@ -53,7 +54,7 @@ def _build(
     remarks = (
         (f"Not visible_trials: {quantify(omitted, case.lower())} more.",) if omitted > 0 else ()
     )
-    title = f"{case}s and what was found"
+    title = f"{case}s × {'modes' if case == _TASK else 'arms'}"
     matrix = Matrix(
         title=title, about=caption, case=case, arms=tuple(arms), rows=rows, remarks=remarks
     )
@@ -138,9 +139,9 @@ def make_case_matrix(session: CaseSession) -> Matrix | None:
                 _make_case_entries(metric, arm, figures[arm].get(case.id, ())) for arm in arms
             ),
         )
-        for case in cases[:_MAX_ROWS]
+        for case in cases[:MAX_ROWS]
     )
-    caption = f"{metric.title}, of each trial; a run beside the other"
+    caption = f"{metric.title} of each trial; runs side by side"
     return _build(rows, len(cases), arms, caption, "Case")
 
 

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from swarm_bench.analysis.comparison.correctness import RECALL
-from swarm_bench.analysis.documents.matrix import describe_end, list_task_trials, name_trial
+from swarm_bench.analysis.documents.matrix import (
+    MAX_ROWS,
+    describe_end,
+    list_task_trials,
+    name_trial,
+)
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.audit import Stream, find_streams, load_adapter, read_outcome
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -48,9 +54,9 @@ class TranscriptReader:
         self._room = MOST_BYTES
 
     def read_tasks(self) -> Iterator[ShownTask]:
-        """Yield the tasks that were asked."""
+        """Yield the tasks that have a row in the matrix."""
         tasks = {task.id: task for task in self._experiment.tasks}
-        for name, trials in list_task_trials(self._selection).items():
+        for name, trials in islice(list_task_trials(self._selection).items(), MAX_ROWS):
             task = tasks.get(name)
             trial_views = tuple(self._read_trial(trial, task) for trial in trials)
             title, prompt = (task.title, task.prompt) if task else (name, "")
