@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-latest test-models test-formats test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models test-formats test-browser test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -35,6 +35,14 @@ FORMATS = .venv-formats
 FORMATS_READY := $(FORMATS)/.ready
 test-formats: $(READY) $(FORMATS_READY)  ## hold exports against the programs that read them: Harbor, Inspect; 320 MB for .venv-formats
 	NEED_FORMATS=1 $(BIN)/pytest -n 0 tests/app/test_trial_formats.py tests/e2e/test_trial_formats.py
+
+AXE = .browser/node_modules/axe-core/axe.min.js
+test-browser: $(READY) $(AXE)  ## open pages of sessions in the Chromium that is installed
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
+	NEED_BROWSER=1 AXE_CORE=$(AXE) $(BIN)/pytest -n 0 tests/reports/html
+
+$(AXE):
+	npm install --silent --prefix .browser axe-core
 
 CLUSTER = .venv-cluster/bin
 CLUSTER_READY := .venv-cluster/.ready

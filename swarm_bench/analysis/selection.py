@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from swarm_bench.core.metric import KeyPart, Metrics
+from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
 from swarm_bench.core.session.tasks import DONE_ALREADY
@@ -315,7 +316,7 @@ def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tup
     return {name: tuple(group) for name, group in groups.items()}
 
 
-def is_inconclusive(trial: TrialRecord) -> bool:
+def is_inconclusive(trial: TrialRecord | CaseRecord) -> bool:
     """Tell whether the trial ended for a reason that is the harness's or the provider's."""
     if trial.cause is not None:
         return not trial.conclusive

@@ -32,6 +32,11 @@ def quantify(count: float, noun: str) -> str:
     return f"{number} {noun}{'' if count == 1 else 's'}"
 
 
+def describe_size(cases: int, noun: str, runs: int) -> str:
+    """Write `12 tasks × 3 runs`."""
+    return f"{quantify(cases, noun)} × {quantify(runs, 'run')}"
+
+
 def join_titles(titles: Sequence[str]) -> str:
     """Write `Wall time, agent's own time and cost`."""
     return join([titles[0], *map(lowercase, titles[1:])])

@@ -12,23 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.trial_records import settle_outcome, sum_up
 from swarm_bench.core import entry_points
 from swarm_bench.core.entry_points import own_version
 from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
 from swarm_bench.core.ports import Agent, TakesArgument
-from swarm_bench.core.report.exported import TranscriptState
 from swarm_bench.core.session.audit import FIGURES, Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.reports.trial_page import find_answer
-from swarm_bench.runtime.untrusted import read_inside
 from swarm_bench.scoring.form import lines_of
-
-_PAGE_BYTES = 8 * 1024 * 1024
 
 _STOP_REASONS: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",
@@ -124,35 +118,6 @@ def read_outcome(
         with_conversation=with_conversation,
     )
     return agent.outcome(exit)
-
-
-MOST_TRANSCRIPT_BYTES = 64 * 1024 * 1024
-"""Bytes of the streams of a trial whose conversation is read."""
-
-
-def read_conversation(
-    agent: Agent | None, experiment: Experiment, trial: TrialRecord, stream: Stream | None
-) -> tuple[Outcome | None, TranscriptState]:
-    """Read what the agent of a trial said and called, and whether that could be read."""
-    if stream is None:
-        return None, "none" if trial.wall_seconds is None else "missing"
-    if agent is None:
-        return None, "not-shown"
-    if stream.size > MOST_TRANSCRIPT_BYTES:
-        return None, "too-large"
-    try:
-        outcome = read_outcome(agent, experiment, stream, with_conversation=True)
-    except (Exception, SystemExit):  # noqa: BLE001  # an adapter may raise anything
-        return None, "unreadable"
-    return outcome, "not-shown" if outcome.conversation is None else "read"
-
-
-def read_page_answer(artefacts: Artefacts, run: int, mode: str, number: int) -> str | None:
-    """Read what an agent answered in its page: those of any agent have one, also of agents whose
-    adapters a session must not load."""
-    folder = artefacts.mode_folder(run, mode).relative_to(artefacts.root)
-    page = read_inside(artefacts.root, str(folder / f"agent-{number}.md"), _PAGE_BYTES)
-    return None if page is None else find_answer(page.decode("utf-8", "replace"))
 
 
 def _find_stop_reason(trial: TrialRecord) -> StopReason | None:

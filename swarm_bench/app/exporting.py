@@ -11,7 +11,7 @@ from typing import Literal
 
 from swarm_bench.analysis.export_table import LoadedSession, make_frames
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.app.audit import MOST_TRANSCRIPT_BYTES
+from swarm_bench.app.stored.agent_trials import MOST_TRANSCRIPT_BYTES
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.exported import ExportedSession, ExportedTrial, TranscriptState

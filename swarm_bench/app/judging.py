@@ -21,7 +21,7 @@ from swarm_bench.analysis.comparison.judging import (
 )
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import quantify
-from swarm_bench.app.audit import read_page_answer
+from swarm_bench.app.stored.agent_trials import read_page_answer
 from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.app.stored.session import open_session

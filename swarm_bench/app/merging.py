@@ -14,6 +14,7 @@ from swarm_bench.benchmarks.cases.folder import GENERATIONS, REFERENCES, RESULTS
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.page import PAGE
 from swarm_bench.core.session.base import BaseExperiment, MergedSlice, stable_id
 from swarm_bench.engine.folder import EXPERIMENT, LOCK, experiment_keys
 from swarm_bench.engine.lines import METRICS, number_lines
@@ -28,7 +29,7 @@ _OF_ONE_SLICE = {
 """Keys of an experiment by which the slices of one plan may differ."""
 _OF_ONE_MACHINE = {"repository": ("path",), "modes": ("source",)}
 """Keys of its parts by which they may differ too: they say where files lie."""
-_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md", "effects.svg"}
+_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md", "effects.svg", PAGE}
 _MADE_ANEW |= {RESULTS, REFERENCES, GENERATIONS}
 """Names of what is made for the whole session."""
 

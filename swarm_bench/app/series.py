@@ -12,7 +12,8 @@ from swarm_bench.app.running import agents
 from swarm_bench.app.running.agents import AgentCall
 from swarm_bench.app.session import check_output, make_folder
 from swarm_bench.app.setup.resolving import read_session
-from swarm_bench.app.stored.agents import write_series_summary, write_summary
+from swarm_bench.app.stored.agents import SeriesSession, write_series_summary, write_summary
+from swarm_bench.app.stored.pages import write_last_page
 from swarm_bench.app.trust.approval import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions, member_folder
 from swarm_bench.config.layers import Continued, Member, Resolved
@@ -130,6 +131,7 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
         if stop_error and not find_sessions(folder):
             raise stop_error
         summary = _write_summaries(folder, read, stop_error)
+        write_last_page(SeriesSession(folder), summary.document, emit)
     finally:
         if not find_sessions(folder):
             SessionFolder(folder).remove_if_empty()

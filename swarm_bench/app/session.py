@@ -18,6 +18,8 @@ import anyio
 from swarm_bench.analysis.statistics.formulas import load_functions
 from swarm_bench.app.result import SessionResult, Stop, count_ends
 from swarm_bench.app.setup.folders import make_results_folder
+from swarm_bench.app.stored.pages import write_last_page
+from swarm_bench.app.stored.session import StoredSession, open_session
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
@@ -57,9 +59,13 @@ class Ready(ABC, Generic[F, R]):
         """Run to the end, or to an interruption: then it is true. Raises what ends the session
         before its end."""
 
-    @abstractmethod
+    def open_stored(self, folder: F) -> StoredSession:
+        """Open what is stored of it."""
+        return open_session(folder.path)
+
     def report(self, folder: F) -> RenderedDocument:
         """Write the summary as it stands."""
+        return self.open_stored(folder).report()
 
     @abstractmethod
     def blocks(self) -> Sequence[Block[Any]]:
@@ -172,6 +178,7 @@ async def _run(
                 except STOPS as error:
                     interrupted, stopped = False, error
                 summary = ready.report(folder)
+                write_last_page(ready.open_stored(folder), summary.document, emit)
     result = SessionResult(
         folder=folder.path,
         to_continue=command,

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Look at sessions": {
         "list": "List the sessions so far.",
         "report": "Print the summary of a session again.",
+        "view": "Open the page of a session in a browser.",
         "merge": "Make one session of slices that ran on several machines.",
         "diff": "Compare two sessions.",
         "gate": "Hold a session against limits, for CI.",

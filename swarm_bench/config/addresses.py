@@ -6,12 +6,13 @@ from swarm_bench.config.secret_names import names_secret
 
 _LOGIN = re.compile(r"(?:(?<=://)|(?<=\w:/))(?P<login>[^/?#@\s\"'<>]+)@")
 """Login in an address, also behind one `/`, which is what a path makes of an address."""
-_PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\s\"'<>]+")
+_PARAMETER = re.compile(r"(?P<mark>[?&;])(?P<name>[\w.~-]++)=(?!\(not stored\))[^&;#\s\"'<>]+")
 
 
 def remove_logins(text: str) -> str:
     """Return the text with every address in it as anyone may see it."""
-    return _PARAMETER.sub(_redact, _LOGIN.sub("", text))
+    text = _LOGIN.sub("", text) if "@" in text else text
+    return _PARAMETER.sub(_redact, text)
 
 
 def find_logins(text: str) -> list[re.Match[str]]:
@@ -20,4 +21,5 @@ def find_logins(text: str) -> list[re.Match[str]]:
 
 
 def _redact(parameter: re.Match[str]) -> str:
-    return f"{parameter['name']}=…" if names_secret(parameter["name"]) else parameter[0]
+    mark, name = parameter["mark"], parameter["name"]
+    return f"{mark}{name}=…" if names_secret(name) else parameter[0]

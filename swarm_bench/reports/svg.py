@@ -1,12 +1,14 @@
 """A chart of ratios as a picture that can be read on a light and on a dark page."""
 
 import math
+from functools import partial
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from swarm_bench.core.report.document import Scale, Value
+from swarm_bench.core.metric import Better
+from swarm_bench.core.report.document import Scale, ShownEffect, Value
+from swarm_bench.core.report.page import Bar, Lane, Timeline
 from swarm_bench.core.report.ratios import Chart, Mark
+from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
 
@@ -19,30 +21,94 @@ _LONGEST = 44
 """Characters of a label."""
 
 
-def render_svg(chart: Chart) -> str:
-    """Write the picture, ending with a line break."""
-    environment = Environment(
-        loader=PackageLoader("swarm_bench.reports"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-    )
+_EFFECT_WIDTH, _EFFECT_HEIGHT = 320, 60
+_EFFECT_EDGE = 8
+_LARGEST_RATIO = 10.0
+_SIDES = {Better.LOWER: ("better", "worse"), Better.HIGHER: ("worse", "better")}
+
+
+_load_templates = partial(load_environment, "swarm_bench.reports")
+
+
+def render_svg(chart: Chart, *, is_inline: bool = False) -> str:
+    """Write the picture, ending with a line break; within a page it has no style of its own."""
     axis = _axis(chart)
-    return environment.get_template("effects.svg.j2").render(
-        title=plain(chart.title),
-        about=chart.about,
-        rows=[_row(mark, number, axis) for number, mark in enumerate(chart.marks)],
-        ticks=[(f"{tick:g}×", _x(tick, axis)) for tick in _TICKS if axis[0] <= tick <= axis[1]],
-        one=_x(1, axis),
-        band=(_x(1 / (1 + chart.margin), axis), _x(1 + chart.margin, axis)),
-        width=_WIDTH,
-        top=_TOP - _ROW,
-        bottom=_TOP + _ROW * len(chart.marks),
-        left=_AXIS_BEGIN,
-        right=_AXIS_END,
+    return (
+        _load_templates()
+        .get_template("effects.svg.j2")
+        .render(
+            is_inline=is_inline,
+            title=plain(chart.title),
+            about=chart.about,
+            rows=[_row(mark, number, axis) for number, mark in enumerate(chart.marks)],
+            ticks=[(f"{tick:g}×", _x(tick, axis)) for tick in _TICKS if axis[0] <= tick <= axis[1]],
+            one=_x(1, axis),
+            band=(_x(1 / (1 + chart.margin), axis), _x(1 + chart.margin, axis)),
+            width=_WIDTH,
+            top=_TOP - _ROW,
+            bottom=_TOP + _ROW * len(chart.marks),
+            left=_AXIS_BEGIN,
+            right=_AXIS_END,
+        )
     )
+
+
+def render_effect(effect: ShownEffect) -> str:
+    """Write the picture of one effect: its interval, and the band of no importance."""
+    figure, metric = format_figure(effect.value), cut(plain(effect.metric), _LONGEST)
+    low, high = effect.value.low, effect.value.high
+    axis_length = _measure_reach(effect)
+
+    def position(value: float) -> float:
+        share = min(max(_distance(effect, value) / axis_length, -1.0), 1.0)
+        return round(_EFFECT_WIDTH / 2 + share * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 1)
+
+    return (
+        _load_templates()
+        .get_template("effect.svg.j2")
+        .render(
+            width=_EFFECT_WIDTH,
+            height=_EFFECT_HEIGHT,
+            metric=metric,
+            figure=figure,
+            about=f"{metric}: {figure}",
+            band=[position(end) for end in _list_margins(effect)],
+            zero=_EFFECT_WIDTH / 2,
+            x=position(_get_value(effect)),
+            low=None if low is None else position(low),
+            high=None if high is None else position(high),
+            ends=_SIDES[effect.better] if effect.better else ("less", "more"),
+            no_difference="no difference",
+        )
+    )
+
+
+def _get_value(effect: ShownEffect) -> float:
+    assert effect.value.value is not None
+    return effect.value.value
+
+
+def _distance(effect: ShownEffect, value: float) -> float:
+    """Return how far a value is from no difference, on the axis of its picture."""
+    return math.log(max(value, 1 / _LARGEST_RATIO)) if _is_ratio(effect) else value
+
+
+def _is_ratio(effect: ShownEffect) -> bool:
+    return effect.value.scale is Scale.RATIO
+
+
+def _list_margins(effect: ShownEffect) -> tuple[float, float]:
+    if _is_ratio(effect):
+        return 1 / (1 + effect.margin), 1 + effect.margin
+    return -effect.margin, effect.margin
+
+
+def _measure_reach(effect: ShownEffect) -> float:
+    """Return the distance of the ends of the axis: all is on it, as far as it can be told apart."""
+    values = (effect.value.low, effect.value.high, effect.value.value, *_list_margins(effect))
+    distances = [abs(_distance(effect, value)) for value in values if value is not None]
+    largest = math.log(_LARGEST_RATIO) if _is_ratio(effect) else math.inf
+    return min(max(distances) * 1.15, largest) or 1.0
 
 
 def _axis(chart: Chart) -> tuple[float, float]:
@@ -71,3 +137,75 @@ def _row(mark: Mark, number: int, axis: tuple[float, float]) -> dict[str, Any]:
         "low": None if low is None else _x(low, axis),
         "high": None if high is None else _x(high, axis),
     }
+
+
+_TIME_WIDTH, _TIME_BEGIN, _TIME_END = 960, 190, 940
+_MAX_TIME_HEIGHT = 1_400
+_BAR_HEIGHTS = (12, 8, 5, 3, 2)
+_LANE_GAP, _LEAST_LANE = 8, 16
+_MAX_LANE_LABEL = 24
+_TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
+_MAX_TICKS = 8
+
+
+def render_timeline(timeline: Timeline) -> str:
+    """Write the picture of when each agent ran: a lane for each swarm, a bar for each agent."""
+    bar_height = next(filter(partial(_fits, timeline), _BAR_HEIGHTS), _BAR_HEIGHTS[-1])
+    lanes, y = list[dict[str, Any]](), 4
+    for lane in timeline.lanes:
+        bars = [
+            {**vars(bar), **_draw_bar(timeline, bar), "y": y + track * (bar_height + 1)}
+            for track, bar in zip(_assign_tracks(lane), lane.bars, strict=True)
+        ]
+        lanes.append({"label": cut(plain(lane.label), _MAX_LANE_LABEL), "y": y, "bars": bars})
+        y += _measure_lane(lane, bar_height)
+    return (
+        _load_templates()
+        .get_template("timeline.svg.j2")
+        .render(
+            width=_TIME_WIDTH,
+            height=y + 24,
+            left=_TIME_BEGIN,
+            lanes=lanes,
+            bar_height=bar_height,
+            ticks=[
+                (_time_x(timeline, tick), f"{tick} s") for tick in _list_ticks(timeline.seconds)
+            ],
+            about=timeline.about,
+        )
+    )
+
+
+def _fits(timeline: Timeline, bar_height: int) -> bool:
+    return sum(_measure_lane(lane, bar_height) for lane in timeline.lanes) <= _MAX_TIME_HEIGHT
+
+
+def _measure_lane(lane: Lane, bar_height: int) -> int:
+    tracks = max(_assign_tracks(lane), default=0) + 1
+    return max(_LEAST_LANE, tracks * (bar_height + 1)) + _LANE_GAP
+
+
+def _assign_tracks(lane: Lane) -> list[int]:
+    """Return the line of each bar: the first one that is free when it begins."""
+    tracks, end_times = list[int](), list[float]()
+    for bar in lane.bars:
+        free = (number for number, end in enumerate(end_times) if end <= bar.begin)
+        track = next(free, len(end_times))
+        end_times[track:] = [bar.end, *end_times[track + 1 :]]
+        tracks.append(track)
+    return tracks
+
+
+def _draw_bar(timeline: Timeline, bar: Bar) -> dict[str, float]:
+    x = _time_x(timeline, bar.begin)
+    return {"x": x, "width": max(1.0, round(_time_x(timeline, bar.end) - x, 1))}
+
+
+def _time_x(timeline: Timeline, seconds: float) -> float:
+    share = seconds / timeline.seconds if timeline.seconds else 0.0
+    return round(_TIME_BEGIN + share * (_TIME_END - _TIME_BEGIN), 1)
+
+
+def _list_ticks(seconds: float) -> range:
+    step = next((step for step in _TICK_SECONDS if seconds / step <= _MAX_TICKS), None)
+    return range(0, int(seconds) + 1, step or int(seconds) or 1)

@@ -5,6 +5,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from markupsafe import Markup
+
 from swarm_bench.config.addresses import remove_logins
 
 # Line breaks, control characters, and what cannot be seen: marks that reverse the direction of what
@@ -55,6 +57,18 @@ def format_code_block(text: str) -> str:
 def visible(text: str) -> str:
     """Return the lines with what cannot be seen by its number, as `<U+001B>`."""
     return _UNPRINTABLE_IN_BLOCK.sub(lambda hidden: f"<U+{ord(hidden[0]):04X}>", text)
+
+
+def clean(value: object) -> object:
+    """Return a text as it is put into a template of HTML or SVG, which escapes it: with what cannot
+    be seen by its number, valid UTF-8 when it is encoded, and without the logins of addresses. The
+    templates' own parts stay as they are."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    text = remove_logins(value)
+    if text.isascii() and text.replace("\n", "").isprintable():  # most texts; no pattern is as fast
+        return text
+    return visible(encodable(text))
 
 
 def encodable(text: str) -> str:

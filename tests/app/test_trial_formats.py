@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.audit import MOST_TRANSCRIPT_BYTES
 from swarm_bench.app.exporting import TrialFormat, export_trials, read_traces
+from swarm_bench.app.stored.agent_trials import MOST_TRANSCRIPT_BYTES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.reports.formats.otel import CONVENTIONS
 from tests.builders.contradicted import store_contradicted

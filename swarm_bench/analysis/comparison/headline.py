@@ -28,7 +28,7 @@ from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials, is_con
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
 from swarm_bench.analysis.statistics.effects import clip_interval, compute_mcnemar, compute_wilson
-from swarm_bench.analysis.wording import quantify
+from swarm_bench.analysis.wording import describe_size, quantify
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answer,
@@ -65,6 +65,7 @@ def make_headline(selection: Selection) -> Headline:
         standings=tuple(_select_standings(selection, standings, no_verdict)),
         ratios=compared_ratios and replace(compared_ratios, found_less=find_less(selection, modes)),
         details=_make_details(selection, modes),
+        size=describe_size(len(selection.data.experiment.tasks), "task", selection.runs),
         correctness=None if obstacle else compute_correctness(selection),
         all_used=bool(tools) and all(map(_is_all_used, tools)),
     )
@@ -95,6 +96,7 @@ def _select_standings(
                 mode=standing.mode,
                 answer=answer_no_verdict(standing.mode, explanation) if explanation else None,
                 treatment=standing.treatment,
+                use=standing.use,
                 no_verdict=explanation,
             )
         if replace(standing, concluded=None) != Standing(mode=standing.mode):
@@ -156,12 +158,22 @@ def _make_standing(selection: Selection, mode: str) -> Standing:
         answer=answer,
         concluded=not is_open if mode in list_hypotheses(selection) else None,
         treatment=_describe_treatment(mode_trials) if selection.has_tool(mode) else "",
+        use=_describe_use(mode_trials) if selection.has_tool(mode) else "",
         no_verdict=explanation,
         qualifications=()
         if explanation
         else tuple(caveat.qualification for caveat in list_caveats(selection, mode)),
         correctness="" if explanation else describe_loss(selection, mode),
     )
+
+
+def _describe_use(mode_trials: ModeTrials) -> str:
+    """Say `tool used in 11 of 12 trials`, and where no counter confirms it."""
+    trials = len(mode_trials.counted_trials)
+    if not trials or not mode_trials.assessable:
+        return "use of its tool is not proved"
+    used = f"tool used in {len(mode_trials.used_trials)} of {quantify(trials, 'trial')}"
+    return used if _is_proved(mode_trials) else f"{used}, by transcripts alone"
 
 
 def _describe_treatment(mode_trials: ModeTrials) -> str:

@@ -165,6 +165,7 @@ def extend_answer(mode: Standing, suffix: str = "") -> Answer:
         answer,
         subject=f"{mode.mode}{suffix}",
         evidence=evidence,
+        use=mode.use,
         caveats=tuple(
             qualification
             for qualification in mode.qualifications

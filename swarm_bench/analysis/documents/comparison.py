@@ -141,7 +141,8 @@ def _make_headline(headline: Headline) -> Iterator[Block]:
         strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
         yield paragraph(("There is ", strong, ": ", quote_agent(headline.no_verdict)))
     if headline.standings:
-        yield Answers(items=tuple(map(extend_answer, headline.standings)))
+        answers = tuple(map(extend_answer, headline.standings))
+        yield Answers(items=answers, size=headline.size)
 
 
 def _make_effects(

@@ -20,6 +20,7 @@ from swarm_bench.core.report.document import (
     Facts,
     Grid,
     Paragraph,
+    Part,
     Section,
     Span,
     Step,
@@ -179,6 +180,7 @@ _MAX_FOLDED = 30
 """Sentences in a fold."""
 _FEWEST_NOTES = 2
 _HEADING = 2
+_PARTS = {"warnings": Part.WARNINGS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +213,7 @@ def make_summary(
 ) -> Document:
     """Lay out a summary: the opening, and the details folded. What has no room in the one is the
     first of the other."""
-    set_up = Section(title="Set-up", blocks=(Facts(lines=opening.head),))
+    set_up = Section(title="Set-up", blocks=(Facts(lines=opening.head),), part=Part.SET_UP)
     headline, more_verdicts = _split_verdicts(opening.headline)
     table, more_rows = _split_table(opening.table)
     fixed = [*headline, *table, *opening.further_sections, set_up]
@@ -240,14 +242,17 @@ def _split_verdicts(blocks: tuple[Block, ...]) -> Parted:
     if not blocks:
         return [], []
     first_blocks = tuple(_take_first(block, _MAX_VERDICTS) for block in blocks)
-    remaining = [answer for block in blocks if isinstance(block, Answers) for answer in block.items]
+    answer_blocks = [block for block in blocks if isinstance(block, Answers)]
+    remaining = [answer for block in answer_blocks for answer in block.items]
+    size = next((block.size for block in answer_blocks), "")
     remaining, further = remaining[_MAX_VERDICTS:], list[Section]()
     if remaining:
-        answers = Answers(items=tuple(remaining[:_MAX_FOLDED]))
+        answers = Answers(items=tuple(remaining[:_MAX_FOLDED]), size=size)
         omitted = len(remaining) - _MAX_FOLDED
         omission = [paragraph(f"Not shown: {omitted:,} more.")] if omitted > 0 else []
-        further = [Section(title=f"More verdicts ({len(remaining)})", blocks=(answers, *omission))]
-    return [Section(title="Headline", blocks=first_blocks)], further
+        title = f"More verdicts ({len(remaining)})"
+        further = [Section(title=title, blocks=(answers, *omission), part=Part.HEADLINE)]
+    return [Section(title="Headline", blocks=first_blocks, part=Part.HEADLINE)], further
 
 
 def _take_first(block: Block, number: int) -> Block:
@@ -255,7 +260,7 @@ def _take_first(block: Block, number: int) -> Block:
         case Bullets(items=items):
             return Bullets(items=items[:number])
         case Answers(items=items):
-            return Answers(items=items[:number])
+            return replace(block, items=items[:number])
         case _:
             return block
 
@@ -279,8 +284,9 @@ def _split_table(section: Section | None) -> Parted:
 def _split_sentences(name: str, sentences: Sequence[str], number: int) -> Parted:
     """Make the list of what can quote an agent."""
     items = tuple((quote_agent(sentence),) for sentence in sentences)
-    title = name.capitalize()
-    visible = [Section(title=title, blocks=(Bullets(items=items[:number]),))] if items else []
+    title, part = name.capitalize(), _PARTS.get(name)
+    first_items = Bullets(items=items[:number])
+    visible = [Section(title=title, blocks=(first_items,), part=part)] if items else []
     return visible, [*_fold_items(name, items[number:])]
 
 
@@ -290,7 +296,8 @@ def _fold_items(name: str, items: Sequence[Text]) -> Iterator[Section]:
     blocks: list[Block] = [Bullets(items=tuple(items[:_MAX_FOLDED]))]
     if omitted := len(items) - _MAX_FOLDED:
         blocks += [paragraph(f"Not shown: {omitted:,} more.")] if omitted > 0 else []
-    yield Section(title=f"More {name} ({len(items)})", blocks=tuple(blocks))
+    title = f"More {name} ({len(items)})"
+    yield Section(title=title, blocks=tuple(blocks), part=_PARTS.get(name))
 
 
 def _count_lines(section: Section) -> int:

@@ -66,7 +66,7 @@ def make_headline(answers: Answers) -> Iterator[Answer]:
             )
         arm_answers = [_make_answer(answers, arm, form) for form in forms]
         # What is the same of all forms is said at once.
-        if len({replace(answer, subject=arm) for answer in arm_answers}) == 1:
+        if len({replace(answer, subject=arm, effect=None) for answer in arm_answers}) == 1:
             arm_answers = [replace(arm_answers[0], subject=arm)]
         for answer in arm_answers:
             is_aside = arm in SEARCHES and not {*answers.experiment.arms} <= {*SEARCHES}

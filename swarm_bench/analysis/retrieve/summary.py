@@ -13,7 +13,7 @@ from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, compu
 from swarm_bench.analysis.retrieve.headline import SEARCHES, describe_missing_plain, make_headline
 from swarm_bench.analysis.statistics.changes import explain_worth
 from swarm_bench.analysis.statistics.pairing import make_cases
-from swarm_bench.analysis.wording import list_few, quantify
+from swarm_bench.analysis.wording import describe_size, list_few, quantify
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answer,
@@ -74,7 +74,7 @@ def make_document(answers: Answers) -> Document:
         head=_make_head(answers.experiment),
         headline=(
             *map(paragraph, warn_exploratory(answers.experiment)),
-            *((AnswersBlock(items=items),) if items else ()),
+            *((AnswersBlock(items=items, size=_describe_size(answers)),) if items else ()),
             *map(paragraph, describe_missing_plain(answers)),
         ),
         warnings=warnings,
@@ -86,6 +86,11 @@ def make_document(answers: Answers) -> Document:
         notes=(*_list_notes(answers.experiment), *describe_extension(answers)),
     )
     return make_summary(opening, _make_details(answers))
+
+
+def _describe_size(answers: Answers) -> str:
+    experiment: RetrieveExperiment = answers.experiment
+    return describe_size(len(experiment.cases), "question", experiment.runs)
 
 
 def _make_head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from swarm_bench.analysis.documents.blocks import choose_scale
 from swarm_bench.analysis.statistics.changes import (
     format_percent,
     format_percent_range,
@@ -22,6 +23,7 @@ from swarm_bench.analysis.statistics.verdict_rule import (
 )
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.document import ShownEffect, Value
 
 BEYOND_CHANCE = "beyond chance"
 BASELINE = "baseline"
@@ -89,6 +91,19 @@ def make_contrast(
         margin=margin,
         level=level,
         case=case,
+    )
+
+
+def make_effect(contrast: Contrast) -> ShownEffect:
+    """Make the picture of what a contrast shows."""
+    metric, bounds = contrast.metric, contrast.bounds
+    write = math.exp if metric.relative else float
+    low, high = (None, None) if bounds is None else map(write, bounds)
+    value = Value(
+        scale=choose_scale(metric), value=write(contrast.effect.estimate), low=low, high=high
+    )
+    return ShownEffect(
+        metric=metric.title, value=value, margin=contrast.margin, better=metric.better
     )
 
 

@@ -4,7 +4,12 @@ comes next."""
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from swarm_bench.analysis.sentences.contrast import Contrast, describe_sides, describe_sureness
+from swarm_bench.analysis.sentences.contrast import (
+    Contrast,
+    describe_sides,
+    describe_sureness,
+    make_effect,
+)
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import make_sentence, quantify
 from swarm_bench.core.report.document import Answer, Tone
@@ -44,6 +49,7 @@ def make_answer(finding: Finding) -> Answer:
         claim=finding.claim,
         tone=finding.tone,
         figures=_write_figures(finding),
+        effect=make_effect(finding.main) if finding.main else None,
     )
 
 
@@ -52,7 +58,7 @@ def add_comparison(answer: Answer, reference: str, contrast: Contrast, but: str)
     finding = Finding(
         subject=answer.subject, claim=answer.claim, reference=reference, main=contrast, but=but
     )
-    return replace(answer, figures=_write_figures(finding))
+    return replace(answer, figures=_write_figures(finding), effect=make_effect(contrast))
 
 
 def add_reasons(answer: Answer, reasons: Iterable[str]) -> Answer:

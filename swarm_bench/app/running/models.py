@@ -25,6 +25,7 @@ from swarm_bench.app.setup.case_experiment import (
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.stored.models import ModelSession
+from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.budget import compute_max_cost
@@ -35,7 +36,6 @@ from swarm_bench.config.addresses import remove_logins
 from swarm_bench.config.run_options import RUNS_OF_MODELS
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.events import Emit, Preparing, WarningRaised
-from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.roles.language_model import (
     Around,
@@ -166,8 +166,8 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
         self.experiment = self.experiment.model_copy(update=models)
         self.add(tuple(grown.arms(self.properties.model)))
 
-    def report(self, folder: Folder) -> RenderedDocument:
-        return ModelSession(folder.path, self.benchmark).report()
+    def open_stored(self, folder: Folder) -> StoredSession:
+        return ModelSession(folder.path, self.benchmark)
 
 
 def build_ready(

@@ -29,6 +29,7 @@ from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import create_warn, sweep_temporary
 from swarm_bench.app.stored.pairs import PairSession, select_first_records
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
+from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.app.trust.approval import remember_demands
 from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.folder import CaseFolder, open_case_folder
@@ -37,7 +38,6 @@ from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
-from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, run_here
 from swarm_bench.core.session.base import Machine, Source
@@ -217,8 +217,8 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
         if new := [arm for arm in arms if arm not in self.experiment.arms]:
             self.experiment = add_arms(self.experiment, new, self.properties.secrets)
 
-    def report(self, folder: CaseFolder[E, R]) -> RenderedDocument:
-        return PairSession(folder.path, self.benchmark).report()
+    def open_stored(self, folder: CaseFolder[E, R]) -> StoredSession:
+        return PairSession(folder.path, self.benchmark)
 
     def blocks(self) -> Sequence[Block[Case]]:
         return plan_cases(self.experiment)

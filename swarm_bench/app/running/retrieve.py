@@ -15,7 +15,6 @@ from swarm_bench.app.setup.movable import check_movable
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.retrieve import SearchFolder, open_folder, open_kit, read_experiment
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
-from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
@@ -24,7 +23,6 @@ from swarm_bench.config.compare_options import REPOSITORY, SCOPES
 from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
 from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit
-from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, find_executor, run_here
 from swarm_bench.core.session.base import Machine
@@ -165,9 +163,6 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
         portable = entry_points.load("benchmarks", PORTABLE)()
         settings = self.resolved.settings
         return self.open_executor(await portable.pack(self.kit, settings, folder.path))
-
-    def report(self, folder: SearchFolder) -> RenderedDocument:
-        return RetrieveSession(folder.path).report()
 
     def blocks(self) -> Sequence[Block[Case]]:
         return plan_cases(self.kit.experiment)

@@ -1,7 +1,7 @@
 """A session of agents, `compare`, `ab` and `calibrate`, and a series of them whose swarms grow."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,41 +10,25 @@ from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.documents import comparison, growth, noise, trials
 from swarm_bench.analysis.documents.effects import make_chart
+from swarm_bench.analysis.documents.matrix import make_matrix, make_timeline
 from swarm_bench.analysis.noise import compute_calibration
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.series import compute_series
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.app.audit import (
-    Stream,
-    audit_streams,
-    find_streams,
-    load_adapter,
-    read_conversation,
-    read_page_answer,
-)
-from swarm_bench.app.stored.exported import (
-    RecordedRows,
-    Row,
-    list_rows,
-    list_scores,
-    read_claims,
-    read_turns,
-    read_usage,
-)
+from swarm_bench.app.audit import audit_streams
+from swarm_bench.app.stored.agent_trials import TranscriptReader, read_exported
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
-from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
-from swarm_bench.benchmarks.swarm.run_plan import build_prompt, plan
+from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.ports import Agent
-from swarm_bench.core.report.document import Picture, RenderedDocument
-from swarm_bench.core.report.exported import ExportedSession, ExportedTrial, Message
+from swarm_bench.core.report.document import Document, Picture, RenderedDocument
+from swarm_bench.core.report.exported import ExportedSession
+from swarm_bench.core.report.page import SessionPage
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.session.audit import Key
-from swarm_bench.core.session.experiment import Experiment, Setting
+from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.preregistration import REANALYSED
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import write_document, write_files
@@ -141,7 +125,7 @@ class AgentSession(StoredSession):
         return make_swarm_table(self._read_selection())
 
     def read_exported(self) -> ExportedSession:
-        return _read_exported(self.folder, self._read_selection())
+        return read_exported(self.folder, self._read_selection())
 
     def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
         from swarm_bench.analysis.gate.modes import QUALITY, make_gate
@@ -181,6 +165,15 @@ class AgentSession(StoredSession):
         from swarm_bench.app.judging import read_agent_answers
 
         return read_agent_answers(self)
+
+    def build_page(self, document: Document) -> SessionPage:
+        selection = Selection(self.folder.read(), load_metrics())
+        return SessionPage(
+            document=document,
+            matrix=make_matrix(selection),
+            timeline=make_timeline(selection),
+            tasks=TranscriptReader(self.folder, selection).read_tasks(),
+        )
 
     def describe_past(self, name: str) -> PastSession:
         selection, experiment = self._read_selection(), self.folder.read_experiment()
@@ -252,7 +245,7 @@ def _draw_picture(folder: SessionFolder, report: Report) -> Picture | None:
         file.unlink(missing_ok=True)
         return None
     write_whole(file, render_svg(drawing))
-    return Picture(address=file.name, about=drawing.title)
+    return Picture(address=file.name, about=drawing.title, chart=drawing)
 
 
 def read_audited(folder: SessionFolder) -> SessionData:
@@ -263,121 +256,3 @@ def read_audited(folder: SessionFolder) -> SessionData:
 def render_trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the page of a trial, `agent-N.md`."""
     return render_page(trials.make_page(metrics, record, answer))
-
-
-def _read_exported(folder: SessionFolder, selection: Selection) -> ExportedSession:
-    """Read a session of agents. Starts nothing, and loads nothing that it names but a registered
-    agent."""
-    from swarm_bench.analysis.export_table import make_swarm_table
-
-    data, experiment = selection.data, selection.data.experiment
-    table = make_swarm_table(selection)
-    standings = make_headline(selection).standings
-    claims = read_claims(standing.answer for standing in standings if standing.answer)
-    reasons = {standing.mode: standing.no_verdict for standing in standings}
-    reader = _TrialReader(
-        experiment=experiment,
-        artefacts=folder.artefacts(experiment),
-        adapter=load_adapter(experiment),
-        streams={s.trial.key: s for s in find_streams(folder, experiment, selection.trials)},
-        prompts=_build_prompts(experiment),
-    )
-    paired = RecordedRows(rows=list_rows(table), records=selection.trials, build=reader.build)
-    return ExportedSession(
-        id=experiment.session,
-        benchmark=experiment.design.name,
-        kind="agent",
-        created_at=experiment.created_at,
-        version=experiment.versions.get("swarm-bench"),
-        runs=experiment.runs,
-        planned=data.planned,
-        models=_find_models(selection),
-        verdicts={**claims, **{mode: reason for mode, reason in reasons.items() if reason}},
-        caveats=table.caveats,
-        data=experiment.suite,
-        score_title=table.scored.title if table.scored else None,
-        rows=paired.rows,
-        read_trials=paired.read_trials,
-    )
-
-
-def _find_models(selection: Selection) -> dict[str, str]:
-    """Return the model of each mode: the one that was asked for, or that alone answered."""
-    models = dict[str, str]()
-    for mode in selection.modes:
-        answering = {trial.model for trial in selection.trials if trial.mode == mode}
-        model = selection.data.experiment.model or (
-            answering.pop() if len(answering) == 1 else None
-        )
-        if model is not None:
-            models[mode] = model
-    return models
-
-
-def _build_prompts(experiment: Experiment) -> Mapping[tuple[str, str], str]:
-    return {
-        (mode.name, task.id): build_prompt(experiment, mode, task)
-        for mode in experiment.modes
-        for task in experiment.tasks
-    }
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TrialReader:
-    """Reads trials from what lies in the folder of a session."""
-
-    experiment: Experiment
-    artefacts: Artefacts
-    adapter: Agent | None
-    streams: Mapping[Key, Stream]
-    prompts: Mapping[tuple[str, str], str]
-
-    def build(self, row: Row, record: TrialRecord) -> ExportedTrial:
-        """Read a trial, with what its stream shows."""
-        experiment = self.experiment
-        outcome, state = read_conversation(
-            self.adapter, experiment, record, self.streams.get(record.key)
-        )
-        prompt = self.prompts.get((record.mode, record.task_key), record.task)
-        answer = outcome.text if outcome else self._read_page(record)
-        return ExportedTrial(
-            row=row,
-            prompt=(Message(role="user", text=prompt),) if prompt else (),
-            answer=answer,
-            usage=read_usage(record),
-            cost=record.cost,
-            is_billed=record.is_billed,
-            agent=record.program or experiment.agent.name,
-            agent_version=record.program_version or experiment.agent.version,
-            model=record.model,
-            requested_model=experiment.model,
-            scores=list_scores(record.scores),
-            turns=read_turns(record.turn_usage or ()),
-            conversation=outcome.conversation if outcome else None,
-            transcript=state,
-            extra=_list_evidence(record),
-        )
-
-    def _read_page(self, record: TrialRecord) -> str | None:
-        if record.mode not in {mode.name for mode in self.experiment.modes}:
-            return None
-        return read_page_answer(self.artefacts, record.run, record.mode, record.agent)
-
-
-def _list_evidence(record: TrialRecord) -> dict[str, object]:
-    """List the mode, and what the witnesses say of its tool."""
-    evidence = None if record.evidence is None else record.evidence.model_dump(mode="json")
-    return {
-        "mode": record.mode,
-        "retrieval": record.retrieval,
-        "evidence": evidence,
-        "backend": record.backend,
-        "cost_estimated": record.cost_estimated,
-        "cost_unreliable": record.cost_unreliable,
-        "price_table": record.price_table,
-        "token_counter": record.token_counter,
-        "fixed_rules": record.fixed_rules,
-        "rehearsal": record.rehearsal,
-        "replayed": record.replayed,
-        "node": record.node,
-    }

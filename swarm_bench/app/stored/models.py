@@ -73,6 +73,7 @@ class ModelSession(PairSession):
                 prompt=prompts.get(record.prompt_sha256 or "", ()),
                 agent=program.name if program and is_agent else None,
                 agent_version=program.version if program and is_agent else None,
+                scored=record.prediction,
                 model=record.model,
                 requested_model=word,
                 extra={**trial.extra, **of_model},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import ComparedArms
+from swarm_bench.analysis.documents.matrix import make_case_matrix
 from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.app.benchmarks import find_runnable_benchmark
 from swarm_bench.app.result import SessionResult
@@ -29,6 +30,7 @@ from swarm_bench.app.stored.past import (
     find_shared_address,
 )
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
+from swarm_bench.app.stored.transcripts import read_case_tasks
 from swarm_bench.app.trust.approval import is_vouched
 from swarm_bench.app.trust.run_demands import list_benchmark_demands
 from swarm_bench.benchmarks.cases.folder import (
@@ -42,8 +44,9 @@ from swarm_bench.config.annotations import flag
 from swarm_bench.core.entry_points import list_plugins
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, guarded_metric
-from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.document import Document, RenderedDocument
 from swarm_bench.core.report.exported import ExportedSession, Kind
+from swarm_bench.core.report.page import SessionPage
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord, R
 from swarm_bench.core.session.judgements import JUDGE
 from swarm_bench.core.session.rescored import ReparsedAnswer
@@ -208,6 +211,15 @@ class PairSession(StoredSession):
     def read_answers(self) -> "Answers":
         raise UsageError(
             f"{self.path} has no answers to compare; give a session of compare, or one of models"
+        )
+
+    def build_page(self, document: Document) -> SessionPage:
+        session = self.read()
+        build = self.make_builder(session.experiment)
+        return SessionPage(
+            document=document,
+            matrix=make_case_matrix(session),
+            tasks=read_case_tasks(session, build),
         )
 
     def describe_past(self, name: str) -> PastSession:

@@ -9,7 +9,8 @@ from typing import Any
 from swarm_bench.analysis.documents import diff, gate
 from swarm_bench.analysis.documents.gate import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
-from swarm_bench.app.stored.session import open_session
+from swarm_bench.app.stored.pages import renew_page, report_page
+from swarm_bench.app.stored.session import RescoreRequest, open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.gate import Bound, Gate, State
@@ -60,19 +61,37 @@ _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 
 
 @pause_collection()
-def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocument:
-    """Render the summary of a session, also of a folder that canopy's own script wrote.
+def report(
+    path: Path, overrides: Mapping[str, Any] = _AS_NAMED, *, has_page: bool = False
+) -> RenderedDocument:
+    """Render the summary of a session, also of a folder that canopy's own script wrote; with
+    `has_page`, it gets a page too.
 
     A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that
     cannot be written, and a session that is looked at with settings of the verdict other than
     they are stored. Raises `UsageError` when the folder is neither.
     """
+    if has_page:
+        return report_page(path, overrides)
     session = open_session(path)
     if overrides:
         from swarm_bench.config.layers import check_options  # heavy
 
         return session.reanalyse(check_options(overrides))
-    return session.report() if is_writable(path) else session.reanalyse({})
+    if not is_writable(path):
+        return session.reanalyse({})
+    summary = session.report()
+    renew_page(session, summary.document)
+    return summary
+
+
+def rescore(path: Path, request: RescoreRequest) -> RenderedDocument:
+    """Score the answers of a session again: it gets a new summary, and a new page if it has one.
+    Raises `UsageError`."""
+    session = open_session(path)
+    summary = session.rescore(request)
+    renew_page(session, summary.document)
+    return summary
 
 
 @pause_collection()

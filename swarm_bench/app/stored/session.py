@@ -20,9 +20,10 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.app.stored.past import PastSession
     from swarm_bench.core.report.diff import Diff
-    from swarm_bench.core.report.document import RenderedDocument
+    from swarm_bench.core.report.document import Document, RenderedDocument
     from swarm_bench.core.report.exported import ExportedSession
     from swarm_bench.core.report.gate import Bound, Gate
+    from swarm_bench.core.report.page import SessionPage
     from swarm_bench.core.report.trials import TrialsTable
     from swarm_bench.core.session.base import BaseExperiment
     from swarm_bench.engine.plan import Block
@@ -96,6 +97,12 @@ class StoredSession:
     def read_answers(self) -> "Answers":
         """Read the answers that a judge compares."""
         self._refuse()
+
+    def build_page(self, document: "Document") -> "SessionPage":
+        """Make the page on it, from the document of its summary."""
+        from swarm_bench.core.report.page import SessionPage
+
+        return SessionPage(document=document)
 
     def describe_past(self, name: str) -> "PastSession":
         """Say in a line what it was, and what it came to."""

@@ -1,4 +1,4 @@
-"""`swarm-bench report`."""
+"""`swarm-bench report`, and `swarm-bench view`."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, find_session
-from swarm_bench.cli.output.terminal import say, show_summary
+from swarm_bench.cli.output.terminal import say, show, show_summary
 from swarm_bench.cli.output.waiting import show_step
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
@@ -15,15 +15,27 @@ REPORT = """Render the summary of a session again, also of a folder that canopy'
 Examples:
   swarm-bench report
   swarm-bench report results/swarm-20261120-213300
+  swarm-bench report results/swarm-20261120-213300 --html
   swarm-bench report results/swarm-20261120-213300 --primary cost --margin 20%
 
 With another --primary, --margin, --quality or --quality-margin than was named before the first
 trial the summary says so, and is printed only: the session and its summary.md stay as they are.
 """
+VIEW = """Open the page of a session, report.html, in a browser. It is one file, and needs no server
+and no network.
+
+\b
+Examples:
+  swarm-bench view
+  swarm-bench view results/swarm-20261120-213300
+
+A session without a page gets one. Where no browser can be opened, the path of the page is printed.
+"""
 
 
 def register(app: typer.Typer) -> None:
     app.command(name="report", cls=FoldedCommand, help=REPORT)(report)
+    app.command(name="view", cls=FoldedCommand, help=VIEW)(view)
 
 
 def report(
@@ -43,6 +55,10 @@ def report(
         str | None,
         typer.Option(metavar="SHARE", help="Amount by which it may be lower."),
     ] = None,
+    html: Annotated[
+        bool,
+        typer.Option("--html", help="Write report.html too, a page that needs no network."),
+    ] = False,
 ) -> None:
     folder = find_session(session)
     settings = {
@@ -56,7 +72,22 @@ def report(
         from swarm_bench.app.stored.reporting import is_writable
         from swarm_bench.app.stored.reporting import report as render
 
-        summary = render(folder, overrides)
+        summary = render(folder, overrides, has_page=html)
     show_summary(summary, folder)
     if not is_writable(folder):
         say(f"{folder} cannot be written, so the summary in it stays as it was")
+
+
+def view(session: SessionArgument = LATEST) -> None:
+    import webbrowser  # only this command needs it
+
+    folder = find_session(session)
+    with show_step(f"looking for the page of {folder}"):
+        from swarm_bench.app.stored.pages import find_page
+
+        page = find_page(folder).resolve()
+    if webbrowser.open_new_tab(page.as_uri()):
+        say(f"Opened {page}")
+        return
+    show(f"{page}\n")
+    say("There is no browser to open it; open it with one of yours")

@@ -56,7 +56,8 @@ def rescore(
 ) -> None:
     folder = find_session(session)
     with show_step(f"scoring the answers of {folder}"):
-        from swarm_bench.app.stored.session import RescoreRequest, open_session
+        from swarm_bench.app.stored.reporting import rescore as score
+        from swarm_bench.app.stored.session import RescoreRequest
 
         request = RescoreRequest(
             repo=repo,
@@ -65,5 +66,5 @@ def rescore(
             allow_code_execution=allow_code_execution,
             trust=trust,
         )
-        summary = open_session(folder).rescore(request)
+        summary = score(folder, request)
     show_summary(summary, folder)

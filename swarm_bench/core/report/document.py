@@ -7,7 +7,8 @@ a summary of its own makes a `Document`; whoever can render one needs to know no
 from dataclasses import dataclass
 from enum import StrEnum
 
-from swarm_bench.core.metric import Style
+from swarm_bench.core.metric import Better, Style
+from swarm_bench.core.report.ratios import Chart
 
 _QUOTED = 1_000
 """Characters of what can quote an agent."""
@@ -164,6 +165,18 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShownEffect:
+    """What a verdict is on, as a picture shows it."""
+
+    metric: str
+    value: Value
+    """A ratio, or a difference, with the interval that decided."""
+    margin: float
+    """Difference that is of no importance: a share of a ratio, or a difference."""
+    better: Better | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """What is said of a mode, or of another arm: a verdict line, an evidence line and caveats."""
 
@@ -183,13 +196,20 @@ class Answer:
     """Whether no further run of the same is needed."""
     is_aside: bool = False
     """Whether it is of what others are held against, so that a terminal omits it."""
+    effect: ShownEffect | None = None
+    """The figures of the claim; `None` where none decided."""
+    use: str = ""
+    """Whether its tool was used: `used in 11 of 12 trials`; empty without a tool."""
+
+    @property
+    def claim_line(self) -> str:
+        """The verdict in a few words."""
+        return f"{self.subject}{self.claim}."
 
     @property
     def line(self) -> Text:
         """The verdict line."""
-        parts: list[str | Span] = [
-            Span(text=f"{self.subject}{self.claim}.", strong=True, tone=self.tone)
-        ]
+        parts: list[str | Span] = [Span(text=self.claim_line, strong=True, tone=self.tone)]
         parts += [" ", Span(text=self.figures)] if self.figures else []
         parts += [" ", *self.next.line] if self.next else []
         return tuple(parts)
@@ -208,6 +228,8 @@ class Answers:
     """What a session says of its modes, or other arms."""
 
     items: tuple[Answer, ...]
+    size: str = ""
+    """Cases and runs that they are of: `12 tasks × 3 runs`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,9 +268,19 @@ class Picture:
     address: str
     about: str
     """Text for those who do not see the picture."""
+    chart: Chart | None = None
+    """What is drawn in it, for a document that has no files beside it."""
 
 
 Block = Grid | Paragraph | Bullets | Answers | Banner | Verbatim | Facts | Picture
+
+
+class Part(StrEnum):
+    """What a section is for, where that is not its figures."""
+
+    HEADLINE = "headline"
+    WARNINGS = "warnings"
+    SET_UP = "set-up"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +291,7 @@ class Section:
     blocks: tuple[Block, ...]
     folded: bool = False
     """A reader who wants it opens it."""
+    part: Part | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

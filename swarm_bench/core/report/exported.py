@@ -36,6 +36,8 @@ class ExportedTrial:
     prompt: tuple[Message, ...] = ()
     """What was asked; empty where it is not known."""
     answer: str | None = None
+    scored: str | None = None
+    """Text of the answer that was scored; `None` when that is the answer itself, or nothing was."""
     usage: Usage = Usage()
     cost: float | None = None
     """US dollars."""

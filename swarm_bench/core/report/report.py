@@ -120,6 +120,8 @@ class Headline:
     """Remark that must be known beside the ratios; empty where there is no verdict."""
     details: Section | None = None
     """Figures for a reader who wants to check it; `None` where nothing is compared."""
+    size: str = ""
+    """Tasks and runs that were planned: `12 tasks × 3 runs`."""
     correctness: Correctness | None = None
     """Figures of right answers; `None` where these are unknown, and where nothing could be
     measured."""

@@ -67,6 +67,8 @@ class Standing:
     treatment: str = ""
     """How many of its trials were connected to the tool and used it, and by which witnesses, in a
     sentence; empty without a tool."""
+    use: str = ""
+    """In how many of its trials the tool was used, in a clause; empty without a tool."""
     no_verdict: str | None = None
     """Reason why nothing can be said of the mode."""
     qualifications: tuple[str, ...] = ()

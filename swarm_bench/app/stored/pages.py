@@ -1,0 +1,93 @@
+"""The page of a session, `report.html`: written from the document of its summary, and found."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.stored.session import StoredSession, open_session
+from swarm_bench.core.errors import Refused, StoreError, UsageError
+from swarm_bench.core.events import Emit, WarningRaised
+from swarm_bench.core.report.document import Document, RenderedDocument
+from swarm_bench.core.report.page import MARKER, PAGE
+from swarm_bench.engine.folder import LOCK
+from swarm_bench.reports.html.page import render_page
+from swarm_bench.runtime.cycles import pause_collection
+from swarm_bench.runtime.files import is_locked, is_writable, write_whole
+from swarm_bench.runtime.untrusted import open_untrusted
+
+_HEAD = 1_000
+"""Bytes of a page that have its marker."""
+_STILL_RUNS = (
+    "This session still runs. The page has what there was when it was written; write it again when "
+    "the session has ended."
+)
+
+
+@pause_collection()
+def write_page(session: StoredSession, document: Document, notice: str = "") -> None:
+    """Write the page of a session, and those of its tasks where it has no room for them. Raises
+    `UsageError` where a file of that name is no page of ours, and `StoreError`."""
+    _check_own(session.path / PAGE)
+    page = render_page(replace(session.build_page(document), notice=notice))
+    for name, html in page.task_pages.items():
+        _check_own(session.path / name)
+        write_whole(session.path / name, html)
+    write_whole(session.path / PAGE, page.html)
+
+
+def write_last_page(session: StoredSession, document: Document, emit: Emit) -> None:
+    """Write the page of a session that has ended. What prevents that is a warning: the session has
+    its summary."""
+    try:
+        write_page(session, document)
+    except (UsageError, StoreError) as error:
+        emit(WarningRaised(message=f"There is no page on this session: {error}"))
+
+
+def report_page(path: Path, overrides: Mapping[str, Any]) -> RenderedDocument:
+    """Write the summary of a session, and its page after it. Raises `UsageError`."""
+    if overrides:
+        raise UsageError("--html writes the page of what was named beforehand; omit the other")
+    if not is_writable(path):
+        raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
+    session = open_session(path)
+    summary = session.report()
+    write_page(session, summary.document, _STILL_RUNS if is_locked(path / LOCK) else "")
+    return summary
+
+
+def renew_page(session: StoredSession, document: Document) -> None:
+    """Write the page of a session again, if it has one of ours."""
+    path = session.path
+    if is_own(path / PAGE) and is_writable(path):
+        write_page(session, document, _STILL_RUNS if is_locked(path / LOCK) else "")
+
+
+def find_page(path: Path) -> Path:
+    """Return the page of a session; one that has none gets it. Raises `UsageError`."""
+    open_session(path)
+    page = path / PAGE
+    if os.path.lexists(page):
+        _check_own(page)
+    else:
+        report_page(path, {})
+    return page
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether a file is a page that this program wrote."""
+    try:
+        with open_untrusted(path) as file:
+            return f'name="generator" content="{MARKER}"'.encode() in file.read(_HEAD)
+    except (OSError, Refused):
+        return False
+
+
+def _check_own(path: Path) -> None:
+    if os.path.lexists(path) and not is_own(path):
+        raise UsageError(
+            f"{path} is no page of swarm-bench and stays as it is; rename it, then: swarm-bench "
+            f"report {path.parent} --html"
+        )

@@ -1,0 +1,104 @@
+"""Trials as a page shows them, cut to what it has room for."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.documents.matrix import (
+    MAX_ROWS,
+    describe_end,
+    list_case_trials,
+    name_case_trial,
+)
+from swarm_bench.app.stored.exported import TrialBuilder
+from swarm_bench.core.report.document import Value
+from swarm_bench.core.report.exported import ExportedTrial, TranscriptState
+from swarm_bench.core.report.page import ShownTask, ShownTrial
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.treatment.conversation import Conversation, ShownCall
+
+_TEXT = 20_000
+"""Characters of one text."""
+_TRIAL = 200_000
+"""Characters of all calls of a trial; from there on each text is cut to its beginning."""
+_BEGINNING = 500
+_REMARKS: Mapping[TranscriptState, str] = {
+    "missing": "The output of this trial is not in the session's folder.",
+    "too-large": "The transcript is too large for this page; the session's folder has it.",
+    "unreadable": "The transcript cannot be read.",
+    "not-shown": "The calls of this agent cannot be read here.",
+}
+
+
+def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
+    """Add to a view what was called and answered."""
+    conversation = trial.conversation
+    return replace(
+        view,
+        turns=tuple(usage.effective for usage in trial.turns),
+        conversation=conversation and _cut_conversation(conversation),
+        answer=_cut_text(trial.answer),
+        scored=_cut_text(trial.scored),
+        remark=_REMARKS.get(trial.transcript, view.remark),
+    )
+
+
+def read_case_tasks(session: CaseSession, build: TrialBuilder) -> Iterator[ShownTask]:
+    """Yield the cases that have a row in the matrix, with what was asked and answered."""
+    titles = {case.id: case.title for case in session.experiment.cases}
+    for case, records in islice(list_case_trials(session).items(), MAX_ROWS):
+        trials = [build({}, record) for record in records]
+        asked = {message.text: None for trial in trials for message in trial.prompt}
+        yield ShownTask(
+            title=titles[case],
+            prompt=_cut_text("\n\n".join(asked)) or "",
+            trials=tuple(
+                show_trial(trial, _view_record(session, record))
+                for trial, record in zip(trials, records, strict=True)
+            ),
+        )
+
+
+def _view_record(session: CaseSession, record: CaseRecord) -> ShownTrial:
+    return ShownTrial(
+        name=name_case_trial(record),
+        outcome=describe_end(record),
+        figures=tuple(
+            (metric.title, Value(scale=metric.style, value=value))
+            for metric in session.metrics
+            if metric.read and (value := metric.read(record)) is not None
+        ),
+        remark=record.detail or "",
+    )
+
+
+def _cut_text(text: str | None, limit: int = _TEXT) -> str | None:
+    """Cut a text, and say how much more there is."""
+    if text is None or len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n… {len(text) - limit:,} characters more"
+
+
+def _cut_conversation(conversation: Conversation) -> Conversation:
+    return Conversation(
+        calls=tuple(_cut_calls(conversation)),
+        texts={turn: _cut_text(text) or "" for turn, text in conversation.texts.items()},
+    )
+
+
+def _cut_calls(conversation: Conversation) -> Iterator[ShownCall]:
+    """Cut long texts, and with all the more of them each one."""
+    room = _TRIAL
+    for call in conversation.calls:
+        limit = _TEXT if room > 0 else _BEGINNING
+        arguments = _cut_text(_write_arguments(call.arguments), limit)
+        result = _cut_text(call.result, limit)
+        room -= len(arguments or "") + len(result or "")
+        yield replace(call, arguments=arguments, result=result)
+
+
+def _write_arguments(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

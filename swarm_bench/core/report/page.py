@@ -1,0 +1,120 @@
+"""What `report.html` shows: the document of `summary.md`, and what only a page has room for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from swarm_bench.core.report.document import Document, Tone, Value
+from swarm_bench.core.treatment.conversation import Conversation
+
+PAGE = "report.html"
+MARKER = "swarm-bench report"
+"""Generator that a page names in its head, so that no other file is ever replaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixEntry:
+    """A trial in a cell."""
+
+    value: Value | str
+    """What it found, or how it ended where nothing says that."""
+    tone: Tone | None
+    name: str
+    """The trial in words: `canopy, run 2, agent 3`."""
+    trial: int | None = None
+    """Its number among the transcripts of its task, from 0; `None` without a transcript."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixRow:
+    """A task, with its trials by arm."""
+
+    title: str
+    cells: tuple[tuple[MatrixEntry, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Tasks and arms, with what each trial found."""
+
+    title: str
+    about: str
+    case: str
+    """Header of the tasks."""
+    arms: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """The time in which an agent ran."""
+
+    begin: float
+    """Seconds since the first one began, like the end."""
+    end: float
+    tone: Tone | None
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lane:
+    """The agents of one swarm."""
+
+    label: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """A session in time."""
+
+    title: str
+    about: str
+    seconds: float
+    """Length of the session."""
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownTrial:
+    """What a reader wants to see of a trial. A figure that nothing gave is `None`."""
+
+    name: str
+    outcome: str
+    figures: tuple[tuple[str, Value], ...] = ()
+    """Labelled figures of the trial."""
+    turns: tuple[int | None, ...] = ()
+    """Tokens by request of the main conversation."""
+    conversation: Conversation | None = None
+    """Its calls, with arguments as text; `None` where the transcript is not shown, and `remark`
+    says why, or there is none."""
+    answer: str | None = None
+    scored: str | None = None
+    """Text that was scored; `None` when that is the answer itself, or nothing was."""
+    errors: str = ""
+    """End of its standard error."""
+    key: tuple[tuple[str, bool], ...] = ()
+    """Files of the answer key, each with whether the answer names it."""
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownTask:
+    """A task, and its trials as they are shown side by side."""
+
+    title: str
+    prompt: str
+    trials: tuple[ShownTrial, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionPage:
+    """A page on a session."""
+
+    document: Document
+    notice: str = ""
+    """What must be known before all else; empty where nothing is."""
+    matrix: Matrix | None = None
+    timeline: Timeline | None = None
+    tasks: Iterable[ShownTask] = field(default=())
+    """The tasks, in the order of the rows of the matrix, or none; read once."""

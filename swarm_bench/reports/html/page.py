@@ -1,0 +1,286 @@
+"""A session as one page that is opened from disk. It computes nothing, and no sentence is its
+own; whatever the session holds, the page loads nothing and runs nothing but its own script."""
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from hashlib import sha256
+from typing import Any
+
+from markupsafe import Markup
+
+from swarm_bench.core.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    CombinedValue,
+    ComparedValue,
+    Document,
+    Grid,
+    Interval,
+    Part,
+    Picture,
+    Section,
+    Span,
+    Text,
+    Value,
+)
+from swarm_bench.core.report.page import MARKER, MatrixEntry, SessionPage, ShownTask, ShownTrial
+from swarm_bench.core.treatment.conversation import Conversation
+from swarm_bench.reports.escaping import load_environment
+from swarm_bench.reports.figures import NOT_APPLICABLE, format_cell, format_figure
+from swarm_bench.reports.svg import render_effect, render_svg, render_timeline
+from swarm_bench.reports.text import clean, cut, plain
+
+MOST_PACKED = 6_500_000
+"""Characters of the transcripts in one page; with more of them each task has a page of its own."""
+_MAX_WARNINGS = 3
+"""Warnings that stand open."""
+_TITLE_LENGTH = 200
+_COMPRESSION = 6
+_load_templates = partial(load_environment, "swarm_bench.reports.html")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenderedPage:
+    """A page, and those beside it that it leads to."""
+
+    html: str
+    task_pages: Mapping[str, str] = field(default_factory=dict)
+    """Pages by name; none where one holds all."""
+
+
+def render_page(page: SessionPage) -> RenderedPage:
+    """Write the page, ending with a line break, and a page for each task where one has no room."""
+    packed = [*_pack(page.tasks)]
+    is_small = sum(len(content) for _, content in packed) <= MOST_PACKED
+    names = [name_task_page(number) for number in range(1, len(packed) + 1)]
+    task_pages = (
+        {}
+        if is_small
+        else {
+            name: _render_task(title, content)
+            for name, (title, content) in zip(names, packed, strict=True)
+        }
+    )
+    document, matrix = page.document, page.matrix
+    html = _render(
+        document.title,
+        notices=[text for text in (page.notice, document.banner) if text],
+        head=document.head,
+        warnings=_list_warnings(document),
+        opening=[*_select(document.sections, Part.HEADLINE, folded=False)],
+        figures=[*_select(document.sections, None, folded=False)],
+        folded=[*_list_folded(document)],
+        set_up=[*_select(document.sections, Part.SET_UP, folded=False)],
+        matrix=matrix,
+        timeline=page.timeline,
+        drawing=page.timeline and Markup(render_timeline(page.timeline)),
+        packed=[content for _, content in packed] if is_small else [],
+        task_links=[] if is_small else names,
+    )
+    return RenderedPage(html=html, task_pages=task_pages)
+
+
+def name_task_page(number: int) -> str:
+    """Return the name of the page of a task, from 1."""
+    return f"report-task-{number}.html"
+
+
+def _pack(tasks: Iterable[ShownTask]) -> Iterator[tuple[str, str]]:
+    for task in tasks:
+        yield task.title, pack_task(task)
+
+
+def _render_task(title: str, content: str) -> str:
+    return _render(title, packed=[content], is_task=True)
+
+
+def _render(title: str, **parts: Any) -> str:
+    empty = dict.fromkeys(("notices", "head", "warnings", "opening", "figures"), ())
+    empty |= dict.fromkeys(("folded", "set_up", "packed", "task_links"), ())
+    return (
+        _load_templates()
+        .get_template("page.html.j2")
+        .render(
+            policy=_make_policy(),
+            style=Markup(_read_asset("page.css")),
+            script=Markup(_read_asset("page.js")),
+            marker=MARKER,
+            title=cut(plain(title), _TITLE_LENGTH) or MARKER,
+            open_warnings=_MAX_WARNINGS,
+            format_block=format_block,
+            format_inline=format_inline,
+            format_entry=_format_entry,
+            **{
+                "matrix": None,
+                "timeline": None,
+                "drawing": None,
+                "is_task": False,
+                **empty,
+                **parts,
+            },
+        )
+    )
+
+
+def _read_asset(name: str) -> str:
+    """Return the style or the script of a page."""
+    loader = _load_templates().loader
+    assert loader is not None
+    return loader.get_source(_load_templates(), name)[0]
+
+
+def _format_entry(entry: MatrixEntry) -> str:
+    return format_figure(entry.value) if isinstance(entry.value, Value) else entry.value
+
+
+@cache
+def _make_policy() -> str:
+    """Return the policy that allows the style and the script of the page, and no request."""
+    style, script = (
+        b64encode(sha256(_read_asset(name).encode()).digest()).decode()
+        for name in ("page.css", "page.js")
+    )
+    return (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _select(sections: Iterable[Section], part: Part | None, *, folded: bool) -> Iterator[Section]:
+    for section in sections:
+        if section.part is part and section.folded is folded:
+            yield section
+
+
+def _list_folded(document: Document) -> Iterator[Section]:
+    """Yield what a reader opens, with what `summary.md` has in a second file."""
+    yield from _select(document.sections, Part.HEADLINE, folded=True)
+    yield from _select(document.sections, None, folded=True)
+    yield from document.apart.sections if document.apart else ()
+
+
+def _list_warnings(document: Document) -> Sequence[Text]:
+    """List all warnings, also those that `summary.md` folds."""
+    sections = [section for section in document.sections if section.part is Part.WARNINGS]
+    blocks = [block for section in sections for block in section.blocks]
+    return [
+        text
+        for block in blocks
+        for text in (block.items if isinstance(block, Bullets) else getattr(block, "lines", ()))
+    ]
+
+
+def format_inline(text: Text) -> Markup:
+    """Write a text within a line."""
+    parts = (text,) if isinstance(text, str) else text
+    spans = [part if isinstance(part, Span) else Span(text=part) for part in parts]
+    return _call("inline", [(span, _cut(span)) for span in spans])
+
+
+def format_block(block: Block) -> Markup:
+    """Write a block."""
+    match block:
+        case Grid():
+            return _call("grid", block, [*map(_format_row, block.rows)], _describe_rest(block))
+        case Picture():
+            return _call("picture", block, block.chart and Markup(render_inline(block)))
+        case _:
+            return _call(type(block).__name__.lower(), block)
+
+
+def render_inline(picture: Picture) -> str:
+    """Draw a picture within the page."""
+    return render_svg(picture.chart, is_inline=True) if picture.chart else ""
+
+
+def _cut(span: Span) -> str:
+    return cut(plain(span.text), span.longest) if span.longest else span.text
+
+
+def _call(macro: str, *arguments: Any) -> Markup:
+    module = (
+        _load_templates()
+        .get_template("blocks.html.j2")
+        .make_module(
+            {"format_inline": format_inline, "draw": lambda effect: Markup(render_effect(effect))}
+        )
+    )
+    html: Markup = getattr(module, macro)(*arguments)
+    return html
+
+
+def _describe_rest(grid: Grid) -> str:
+    return grid.rest.format(number=f"{grid.omitted:,}") if grid.omitted else ""
+
+
+def _format_row(row: Sequence[Cell]) -> list[tuple[Any, float | None]]:
+    """Write the cells of a row, each with the figure by which it is sorted."""
+    return [(_format_cell(cell), _find_figure(cell)) for cell in row]
+
+
+def _format_cell(cell: Cell) -> Any:
+    match cell:
+        case None:
+            return NOT_APPLICABLE
+        case Value() | Interval() | CombinedValue() | ComparedValue():
+            return format_cell(cell)
+        case Span():
+            return format_inline((cell,))
+        case str():
+            return cell
+
+
+def _find_figure(cell: Cell) -> float | None:
+    match cell:
+        case Value(value=value) | ComparedValue(own=Value(value=value)):
+            return value
+        case Interval(low=low):
+            return low
+        case _:
+            return None
+
+
+def pack_task(task: ShownTask) -> str:
+    """Write a task and its trials as base64 of deflated JSON."""
+    content = {
+        "title": clean(task.title),
+        "prompt": clean(task.prompt),
+        "trials": [_write_trial(trial) for trial in task.trials],
+    }
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return b64encode(zlib.compress(text.encode(), _COMPRESSION)).decode()
+
+
+def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
+    return {
+        "name": clean(trial.name),
+        "outcome": clean(trial.outcome),
+        "figures": [(clean(label), format_figure(value)) for label, value in trial.figures],
+        "turns": trial.turns,
+        "calls": trial.conversation and [*_write_calls(trial.conversation)],
+        "answer": clean(trial.answer),
+        "scored": clean(trial.scored),
+        "errors": clean(trial.errors),
+        "key": [(clean(file), is_named) for file, is_named in trial.key],
+        "remark": clean(trial.remark),
+    }
+
+
+def _write_calls(conversation: Conversation) -> Iterator[Mapping[str, Any]]:
+    """Write the calls, the first one of a request with what was said there."""
+    texts = dict(conversation.texts)
+    for call in conversation.calls:
+        yield {
+            "said": clean(texts.pop(call.turn, None)) if call.turn else None,
+            "tool": clean(call.tool),
+            "arguments": clean(call.arguments),
+            "result": clean(call.result),
+            "failed": call.failed,
+            "turn": call.turn,
+            "seconds": call.seconds,
+        }

@@ -1,0 +1,317 @@
+
+"use strict";
+// Everything here only adds to the page: what the session holds is put in as text, never as markup.
+(() => {
+  const make = (tag, text, properties = {}, ...children) => {
+    const element = document.createElement(tag);
+    if (text !== null && text !== undefined) element.textContent = text;
+    Object.assign(element, properties);
+    element.append(...children);
+    return element;
+  };
+
+  // Tables: sorted by a column, filtered by a text.
+
+  const FEWEST_SORTED = 3, FEWEST_FILTERED = 14;
+
+  const keyOf = (row, column) => {
+    const cell = row.cells[column];
+    if (!cell) return ["", null];
+    const value = cell.dataset.value;
+    return [cell.textContent.trim(), value === undefined ? null : Number(value)];
+  };
+
+  const compare = (a, b) => {
+    if (a[1] !== null && b[1] !== null) return a[1] - b[1];
+    return a[0].localeCompare(b[0], "en", { numeric: true });
+  };
+
+  const sortBy = (table, header, column) => {
+    const body = table.tBodies[0];
+    const descending = header.getAttribute("aria-sort") === "ascending";
+    const hasFigures = [...body.rows].some((row) => keyOf(row, column)[1] !== null);
+    const rows = [...body.rows].map((row) => [keyOf(row, column), row]);
+    // A row without the figure stays at the end in both directions.
+    const missing = hasFigures ? rows.filter(([key]) => key[1] === null) : [];
+    const present = rows.filter((pair) => !missing.includes(pair));
+    present.sort((a, b) => (descending ? -1 : 1) * compare(a[0], b[0]));
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    body.append(...[...present, ...missing].map(([, row]) => row));
+  };
+
+  const makeSortable = (table) => {
+    [...table.tHead.rows[0].cells].forEach((header, column) => {
+      const button = make("button", header.textContent, { type: "button" });
+      header.replaceChildren(button);
+      button.addEventListener("click", () => sortBy(table, header, column));
+    });
+  };
+
+  let filters = 0;
+
+  const makeFilter = (table) => {
+    const rows = [...table.tBodies[0].rows];
+    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    filters += 1;
+    const input = make("input", null, { type: "search", id: `filter-${filters}` });
+    const label = make("label", "Filter rows", { htmlFor: input.id });
+    const count = make("span", `${rows.length} rows`);
+    count.setAttribute("role", "status");
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of rows) {
+        row.hidden = !words.every((word) => texts.get(row).includes(word));
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = `${shown} of ${rows.length} rows`;
+    });
+    const line = make("div", null, { className: "filter" }, label, input, count);
+    table.closest(".scroll").before(line);
+  };
+
+  for (const table of document.querySelectorAll("table")) {
+    if (!table.tHead || !table.tBodies.length) continue;
+    const rows = table.tBodies[0].rows.length;
+    if (rows >= FEWEST_FILTERED) makeFilter(table);
+    if (rows >= FEWEST_SORTED) makeSortable(table);
+  }
+
+  // On paper everything is open.
+
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const element of closed) element.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const element of closed) element.open = false;
+    closed = [];
+  });
+
+  // Transcripts: a task is unpacked when somebody opens it.
+
+  for (const note of document.querySelectorAll(".no-script")) note.remove();
+  const packed = [...document.querySelectorAll("script.task")];
+  const place = document.getElementById("transcripts");
+  const unpacked = new Map();
+
+  const unpack = async (number) => {
+    if (!unpacked.has(number)) {
+      const binary = atob(packed[number].textContent);
+      const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      unpacked.set(number, JSON.parse(await new Response(stream).text()));
+    }
+    return unpacked.get(number);
+  };
+
+  // Two lists of calls, aligned by their longest common subsequence; beyond a size, by position.
+
+  const MOST_ALIGNED = 4_000_000;
+  const signature = (call) => `${call.tool}\n${call.arguments}`;
+
+  const align = (left, right) => {
+    const a = left.map(signature), b = right.map(signature), pairs = [];
+    let first = 0;
+    while (first < a.length && first < b.length && a[first] === b[first]) first += 1;
+    for (let at = 0; at < first; at += 1) pairs.push([left[at], right[at]]);
+    const n = a.length - first, m = b.length - first;
+    if (n * m > MOST_ALIGNED) {
+      for (let at = first; at < Math.max(a.length, b.length); at += 1) pairs.push([left[at], right[at]]);
+      return pairs;
+    }
+    const lengths = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
+    for (let i = n - 1; i >= 0; i -= 1) {
+      for (let j = m - 1; j >= 0; j -= 1) {
+        lengths[i][j] = a[first + i] === b[first + j]
+          ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+      }
+    }
+    let i = 0, j = 0;
+    const unequal = [[], []];
+    const flush = () => {
+      const [own, other] = unequal;
+      for (let at = 0; at < Math.max(own.length, other.length); at += 1) pairs.push([own[at], other[at]]);
+      unequal[0] = [];
+      unequal[1] = [];
+    };
+    while (i < n || j < m) {
+      if (i < n && j < m && a[first + i] === b[first + j]) {
+        flush();
+        pairs.push([left[first + i], right[first + j]]);
+        i += 1;
+        j += 1;
+      } else if (j >= m || (i < n && lengths[i + 1][j] >= lengths[i][j + 1])) {
+        unequal[0].push(left[first + i]);
+        i += 1;
+      } else {
+        unequal[1].push(right[first + j]);
+        j += 1;
+      }
+    }
+    flush();
+    return pairs;
+  };
+
+  const isSame = ([left, right]) => left && right && signature(left) === signature(right);
+
+  const shorten = (text, length) => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+  const preformatted = (text, label) => {
+    const element = make("pre", text, { tabIndex: 0 });
+    element.setAttribute("role", "region");
+    element.setAttribute("aria-label", label);
+    return element;
+  };
+
+  const showCall = (call) => {
+    const cell = make("div", null, { className: "call" });
+    if (!call) {
+      cell.append(make("p", "no call", { className: "faint" }));
+      return cell;
+    }
+    const notes = [call.turn === null ? null : `turn ${call.turn}`,
+      call.seconds === null ? null : `took ${call.seconds.toFixed(1)} s`,
+      call.failed ? "failed" : null, call.result === null ? "no result" : null];
+    const summary = make("summary", null, {}, make("b", call.tool), " ",
+      make("code", shorten(call.arguments, 160)), " ",
+      make("span", notes.filter(Boolean).join(", "), { className: call.failed ? "bad" : "faint" }));
+    if (call.said) cell.append(make("p", call.said, { className: "said" }));
+    cell.append(make("details", null, {}, summary, preformatted(call.arguments, "Arguments"),
+      ...(call.result === null ? [] : [preformatted(call.result, "Result")])));
+    return cell;
+  };
+
+  const showHead = (trial) => {
+    const cell = make("div", null, { className: "head" }, make("p", `Outcome: ${trial.outcome}`));
+    if (trial.figures.length) {
+      const list = make("dl", null, { className: "facts" });
+      for (const [label, text] of trial.figures) {
+        list.append(make("div", null, {}, make("dt", label), make("dd", text)));
+      }
+      cell.append(list);
+    }
+    if (trial.key.length) {
+      const items = trial.key.map(([file, isNamed]) => make("li", null, {}, make("code", file), " ",
+        make("span", isNamed ? "found" : "missed", { className: isNamed ? "good" : "bad" })));
+      cell.append(make("p", "Files of the answer key:"), make("ul", null, {}, ...items));
+    }
+    if (trial.turns.length) {
+      const largest = Math.max(1, ...trial.turns.map((tokens) => tokens ?? 0));
+      const rows = trial.turns.map((tokens, at) => make("tr", null, {}, make("th", String(at + 1), { scope: "row" }),
+        make("td", tokens === null ? "not reported" : tokens.toLocaleString("en")),
+        make("td", null, {}, make("meter", null, { max: largest, value: tokens ?? 0, ariaHidden: "true" }))));
+      const table = make("table", null, {}, make("caption", "Tokens by turn"), make("tbody", null, {}, ...rows));
+      cell.append(make("details", null, {}, make("summary", "Tokens by turn"), table));
+    }
+    if (trial.remark) cell.append(make("p", trial.remark, { className: "open" }));
+    return cell;
+  };
+
+  const showEnd = (trial) => {
+    const cell = make("div", null, { className: "head" }, make("h4", "Answer"));
+    cell.append(trial.answer === null ? make("p", "There is no answer.") : preformatted(trial.answer, "Answer"));
+    if (trial.scored !== null) cell.append(make("h4", "Scored text"), preformatted(trial.scored, "Scored text"));
+    if (trial.errors.trim()) {
+      const text = preformatted(trial.errors, "Standard error");
+      cell.append(make("details", null, {}, make("summary", "Standard error"), text));
+    }
+    return cell;
+  };
+
+  const showCalls = (trials) => {
+    const lists = trials.map((trial) => trial.calls ?? []);
+    const rows = lists.length === 2 ? align(lists[0], lists[1]) : lists[0].map((call) => [call]);
+    const parts = [];
+    let equal = [], differences = 0;
+    const flush = () => {
+      if (!equal.length) return;
+      const cells = equal.flatMap((row) => row.map(showCall));
+      const text = equal.length === 1 ? "1 equal call" : `${equal.length} equal calls`;
+      parts.push(make("details", null, { className: "equal" }, make("summary", text),
+        make("div", null, { className: "pair" }, ...cells)));
+      equal = [];
+    };
+    for (const row of rows) {
+      if (row.length === 2 && isSame(row)) {
+        equal.push(row);
+        continue;
+      }
+      flush();
+      if (row.length === 2 && differences === 0) {
+        parts.push(make("h4", "First difference", { id: "first-difference", tabIndex: -1 }));
+      }
+      differences += 1;
+      const cells = (row.length === 2 ? [row[0], row[1]] : row).map(showCall);
+      parts.push(make("div", null, { className: row.length === 2 ? "pair" : "single" }, ...cells));
+    }
+    flush();
+    if (lists.length === 2 && rows.length && differences === 0) parts.push(make("p", "Both made the same calls."));
+    return parts;
+  };
+
+  const showTask = (number, task, left, right) => {
+    const pick = (label, at, others) => {
+      const select = make("select", null, { id: `side-${label}` });
+      if (others) select.append(new Option("no other", ""));
+      task.trials.forEach((trial, index) => select.append(new Option(trial.name, index, false, index === at)));
+      if (at === null) select.value = "";
+      select.addEventListener("change", () => {
+        const [first, second] = ["left", "right"].map((side) => document.getElementById(`side-${side}`).value);
+        showTask(number, task, Number(first), second === "" ? null : Number(second));
+        document.getElementById(`side-${label}`).focus();
+      });
+      return make("label", null, {}, label === "left" ? "Trial " : "beside ", select);
+    };
+    const sides = [left, right].filter((at) => at !== null);
+    const trials = sides.map((at) => task.trials[at]);
+    const columns = trials.length === 2 ? "pair" : "single";
+    const close = make("button", "Close", { type: "button" });
+    close.addEventListener("click", () => { place.hidden = true; });
+    const names = trials.map((trial) => make("h3", trial.name));
+    place.replaceChildren(
+      make("h2", `Transcripts: ${task.title}`),
+      make("div", null, { className: "filter" }, pick("left", left, false),
+        pick("right", right, true), ...(packed.length > 1 ? [close] : [])),
+      ...(task.prompt ? [make("details", null, {}, make("summary", "Prompt"), preformatted(task.prompt, "Prompt"))] : []),
+      make("div", null, { className: columns }, ...names),
+      make("div", null, { className: columns }, ...trials.map(showHead)),
+      ...showCalls(trials),
+      make("div", null, { className: columns }, ...trials.map(showEnd)),
+    );
+    place.hidden = false;
+  };
+
+  // A trial is shown beside the first one of another arm in the same run, or else of any other.
+
+  const findOther = (task, at) => {
+    const [arm, run] = task.trials[at].name.split(", ");
+    const others = task.trials.map((trial, index) => [trial.name.split(", "), index])
+      .filter(([name, index]) => index !== at && name[0] !== arm);
+    const [other] = [...others.filter(([name]) => name[1] === run), ...others];
+    return other ? other[1] : null;
+  };
+
+  const open = async (number, trial) => {
+    const task = await unpack(number);
+    const other = findOther(task, trial);
+    const [left, right] = other !== null && other < trial ? [other, trial] : [trial, other];
+    showTask(number, task, left, right);
+    const difference = document.getElementById("first-difference");
+    const target = difference ?? place;
+    target.scrollIntoView({ block: difference ? "center" : "start" });
+    target.focus({ preventScroll: true });
+  };
+
+  for (const entry of document.querySelectorAll("[data-trial]")) {
+    const number = Number(entry.closest("[data-task]").dataset.task);
+    const button = make("button", entry.textContent, { type: "button", className: entry.className });
+    button.title = entry.title;
+    button.setAttribute("aria-label", `${entry.title}: ${entry.textContent}`);
+    button.addEventListener("click", () => open(number, Number(entry.dataset.trial)));
+    entry.replaceWith(button);
+  }
+  if (place && !place.hidden && packed.length === 1) open(0, 0);
+})();

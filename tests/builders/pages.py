@@ -1,0 +1,177 @@
+"""Pages that have one text in every place, and texts that would like to be more than that."""
+
+from collections.abc import Sequence
+
+from swarm_bench.core.metric import Better, Style
+from swarm_bench.core.report.document import (
+    Answer,
+    Answers,
+    Attachment,
+    Banner,
+    Bullets,
+    CombinedValue,
+    ComparedValue,
+    Document,
+    Fact,
+    Facts,
+    Grid,
+    Interval,
+    Paragraph,
+    Part,
+    Picture,
+    Scale,
+    Section,
+    ShownEffect,
+    Span,
+    Step,
+    Tone,
+    Value,
+    Verbatim,
+)
+from swarm_bench.core.report.page import (
+    Bar,
+    Lane,
+    Matrix,
+    MatrixEntry,
+    MatrixRow,
+    SessionPage,
+    ShownTask,
+    ShownTrial,
+    Timeline,
+)
+from swarm_bench.core.treatment.conversation import Conversation, ShownCall
+
+RATIO = Value(scale=Scale.RATIO, value=0.69, low=0.58, high=0.82)
+
+HOSTILE = (
+    "<script>hit()</script>",
+    "</script><script>hit()</script>",
+    "</style><style>*{background:url(http://127.0.0.1:9/)}</style>",
+    "<img src=x onerror=hit()>",
+    '" onmouseover="hit()" x="',
+    "' autofocus onfocus=hit() '",
+    "<svg onload=hit()><animate onbegin=hit() attributeName=x></svg>",
+    "javascript:hit()",
+    "data:text/html,<script>hit()</script>",
+    "<iframe srcdoc='<script>parent.hit()</script>'>",
+    "<base href=//evil.test/>",
+    "<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>",
+    "<!-- --><!--><script>hit()</script>",
+    "]]><script>hit()</script>",
+    "{{ 7*7 }}{% raw %}${hit()}`",
+    "\u202egnp.exe\u2066\u200b\ufeff",
+    "\x00\x08\x1b]0;title\x07\x9b31m",
+    "half \ud83d of a pair \udc00",
+    "&lt;script&gt;hit()&#60;/script&#62;",
+)
+
+
+def make_document(text: str) -> Document:
+    """A document that has a text in every place."""
+    answer = Answer(
+        subject=text,
+        claim=" helps",
+        tone=Tone.GOOD,
+        figures=text,
+        next=Step(text, text),
+        evidence=text,
+        caveats=(text, text),
+        effect=ShownEffect(metric=text, value=RATIO, margin=0.1, better=Better.LOWER),
+        use=text,
+    )
+    own = Value(scale=Style.WHOLE, value=8490.0)
+    cells = (
+        *(text, Span(text=text, strong=True, tone=Tone.BAD), RATIO, None),
+        Interval(scale=Scale.RATIO, low=0.5, high=2.0),
+        CombinedValue(style=Style.SECONDS, parts=((1.0, text),), notes=(text,)),
+        ComparedValue(own=own, change=text),
+    )
+    headers = tuple(f"{text}{number}" for number in range(len(cells)))
+    blocks = (
+        Paragraph(lines=(text, (text, Span(text=text, code=True)))),
+        Bullets(items=(text, (Span(text=text, address=text),)), omitted=2),
+        Banner(text=text),
+        Verbatim(text=text),
+        Facts(lines=((Fact(label=text, value=text),),)),
+        Picture(address=text, about=text),
+        Grid(headers=headers, labels=1, rows=(cells,), about=text, ranges=text, omitted=3),
+    )
+    warnings = Bullets(items=tuple((Span(text=text, longest=1000),) for _ in range(5)))
+    return Document(
+        title=text,
+        banner=text,
+        head=((Fact(label=text, value=text),),),
+        sections=(
+            Section(
+                title=text,
+                blocks=(Answers(items=(answer,), size=text),),
+                part=Part.HEADLINE,
+            ),
+            Section(title=text, blocks=(warnings,), part=Part.WARNINGS),
+            Section(title=text, blocks=blocks),
+            Section(title=text, blocks=blocks, folded=True),
+            Section(title=text, blocks=blocks, part=Part.SET_UP),
+        ),
+        apart=Attachment(title=text, sections=(Section(title="Apart", blocks=blocks),), instead=()),
+    )
+
+
+def make_calls(*arguments: str, result: str = "result") -> tuple[ShownCall, ...]:
+    """Make calls of one tool."""
+    return tuple(
+        ShownCall(
+            id=f"call-{turn}",
+            tool="Read",
+            arguments=argument,
+            result=result,
+            has_result=True,
+            failed=False,
+            turn=turn,
+            result_at=None,
+            seconds=1.0,
+        )
+        for turn, argument in enumerate(arguments, start=1)
+    )
+
+
+def make_trial(name: str, calls: Sequence[ShownCall], text: str = "text") -> ShownTrial:
+    return ShownTrial(
+        name=name,
+        outcome=text,
+        figures=((text, RATIO),),
+        turns=(100, None),
+        conversation=Conversation(calls=tuple(calls), texts={1: text}),
+        answer=text,
+        errors=text,
+        key=((text, True), (f"{text}2", False)),
+        remark=text,
+    )
+
+
+def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
+    """Make a page that has a text in every place, and trials of two arms for each task."""
+    tasks = tasks or [make_task(text)]
+    entries = [
+        (MatrixEntry(value=text, tone=Tone.BAD, name=trial.name, trial=number),)
+        for number, trial in enumerate(tasks[0].trials)
+    ]
+    rows = tuple(MatrixRow(title=task.title, cells=tuple(entries)) for task in tasks)
+    bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
+    return SessionPage(
+        document=make_document(text),
+        notice=text,
+        matrix=Matrix(title=text, about=text, case=text, arms=(text, text), rows=rows),
+        timeline=Timeline(
+            title=text, about=text, seconds=2.0, lanes=(Lane(label=text, bars=(bar,)),)
+        ),
+        tasks=tasks,
+    )
+
+
+def make_task(text: str) -> ShownTask:
+    first, second = make_calls(text, "same", result=text), make_calls(text, "other", result=text)
+    trials = (
+        make_trial("baseline, run 1, agent 1", first, text),
+        make_trial("canopy, run 1, agent 1", second, text),
+    )
+    return ShownTask(title=text, prompt=text, trials=trials)

@@ -1,0 +1,177 @@
+"""The page of a session, `report.html`: when it is written, what stands in its way, and how it is
+opened."""
+
+import json
+import re
+import zlib
+from base64 import b64decode
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.stored.pages import is_own, write_last_page
+from swarm_bench.app.stored.session import StoredSession
+from swarm_bench.core.events import WarningRaised
+from swarm_bench.core.report.document import Document
+from swarm_bench.engine.folder import LOCK
+from swarm_bench.runtime.files import hold_lock
+from tests.e2e.conftest import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+COMPARE = ("compare", "--modes", "baseline", "--agents", "2", "--runs", "1", "--quiet")
+
+
+@pytest.fixture
+def session(bench: Bench) -> Path:
+    """A session that has ended."""
+    done = bench.call(*COMPARE, "--repo", str(bench.repo), "--output", "out")
+    assert done.code == 0, done.err
+    return bench.folder / "out"
+
+
+def test_a_session_ends_with_its_page(bench: Bench, session: Path) -> None:
+    page = (session / "report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<h1>Swarm Benchmark Summary</h1>" in page
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page)
+    (session / "report.html").unlink()
+    plain = bench.call("report", "out")
+    assert not (session / "report.html").exists()
+    again = bench.call("report", "out", "--html")
+    assert (again.code, again.out) == (0, plain.out), again.err
+    assert (session / "report.html").read_text() == page
+
+
+def test_a_page_follows_its_summary(bench: Bench, session: Path) -> None:
+    marked = (session / "report.html").read_text().replace("<h1>", "<h1>Old ")
+    (session / "report.html").write_text(marked)
+    assert bench.call("report", "out").code == 0
+    assert "<h1>Old " not in (session / "report.html").read_text()
+
+
+def test_other_files_stay(bench: Bench, session: Path) -> None:
+    (session / "report.html").write_text("<p>mine</p>")
+    (session / "summary.md").unlink()
+    for words in (("report", "out", "--html"), ("view", "out")):
+        done = bench.call(*words)
+        assert done.code == 2
+        assert "report.html is no page of swarm-bench and stays as it is; rename it" in done.err
+        assert done.err.count("\n") == 1, done.err
+    assert (session / "summary.md").is_file()
+    assert (session / "report.html").read_text() == "<p>mine</p>"
+    assert bench.call("report", "out").code == 0
+    assert (session / "report.html").read_text() == "<p>mine</p>"
+
+
+def test_a_link_in_its_place_is_not_followed(bench: Bench, session: Path) -> None:
+    target = bench.folder / "target.html"
+    target.write_text((session / "report.html").read_text())
+    (session / "report.html").unlink()
+    (session / "report.html").symlink_to(target)
+    before = target.read_text()
+    done = bench.call("report", "out", "--html")
+    assert (done.code, target.read_text()) == (2, before)
+    assert (session / "report.html").is_symlink()
+
+
+def test_a_session_ends_well_without_its_page(tmp_path: Path) -> None:
+    document, events = Document(title="T", banner=None, head=(), sections=()), list[object]()
+    (tmp_path / "file").touch()
+    write_last_page(StoredSession(tmp_path / "file" / "folder"), document, events.append)
+    (tmp_path / "report.html").mkdir()
+    write_last_page(StoredSession(tmp_path), document, events.append)
+    assert len(events) == 2
+    for event in events:
+        assert isinstance(event, WarningRaised)
+        assert event.message.startswith("There is no page on this session: ")
+
+
+def test_a_full_disk_leaves_the_summary(bench: Bench, session: Path) -> None:
+    (session / "summary.md").unlink()
+    before = (session / "report.html").read_bytes()
+    assert len(before) > 20_000
+    limited, env = ("prlimit", "--fsize=16384"), {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = bench.call("report", "out", "--html", inside=limited, env=env)
+    assert done.code == 3, done.err
+    assert "report.html could not be written" in done.err
+    assert done.err.count("\n") == 1
+    assert (session / "summary.md").is_file()
+    assert (session / "report.html").read_bytes() == before
+
+
+def test_settings_of_the_verdict_are_refused(bench: Bench, session: Path) -> None:
+    done = bench.call("report", "out", "--html", "--margin", "20%")
+    assert done.code == 2
+    assert "omit" in done.err
+
+
+def test_torn_and_newer_sessions(bench: Bench, session: Path) -> None:
+    with (session / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"mode": "base')
+    for path in session.rglob("*.stream.jsonl"):
+        path.unlink()
+    done = bench.call("report", "out", "--html")
+    assert done.code == 0, done.err
+    assert "metrics.jsonl" in (session / "report.html").read_text()
+    before = (session / "report.html").read_bytes()
+    experiment = json.loads((session / "experiment.json").read_text())
+    (session / "experiment.json").write_text(json.dumps({**experiment, "schema_version": 99}))
+    done = bench.call("report", "out", "--html")
+    assert done.code == 2
+    assert "newer swarm-bench" in done.err
+    assert done.err.count("\n") == 1
+    assert (session / "report.html").read_bytes() == before
+
+
+def test_view_opens_it(bench: Bench, session: Path) -> None:
+    script, opened = bench.folder / "browser", bench.folder / "opened"
+    script.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    script.chmod(0o700)
+    page = session / "report.html"
+    page.unlink()
+    done = bench.call("view", "out", env={"BROWSER": f"{script} %s"})
+    assert done.code == 0, done.err
+    assert opened.read_text() == f"{page.as_uri()}\n"
+    assert is_own(page)
+
+
+def test_view_prints_the_path_without_a_browser(bench: Bench, session: Path) -> None:
+    empty = bench.folder / "empty"
+    empty.mkdir()
+    done = bench.call("view", "out", env={"BROWSER": "false", "PATH": str(empty)})
+    assert (done.code, done.out) == (0, f"{session / 'report.html'}\n"), done.err
+
+
+def test_transcripts_are_those_of_the_streams(bench: Bench, session: Path) -> None:
+    page = (session / "report.html").read_text()
+    packed = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    tasks = [json.loads(zlib.decompress(b64decode(content))) for content in packed]
+    trials = {trial["name"]: trial for task in tasks for trial in task["trials"]}
+    for record in bench.records("out"):
+        trial = trials[f"baseline, run 1, agent {record['agent']}"]
+        assert Counter(call["tool"] for call in trial["calls"]) == record["tool_calls"]
+        assert all(call["result"] is not None for call in trial["calls"])
+        assert len(trial["turns"]) == record["num_turns"]
+        assert len(trial["answer"].splitlines()) == record["result_lines"]
+        assert not trial["remark"]
+    assert page.count('<rect class="mark"') == len(trials) == 2
+
+
+def test_trials_without_streams_say_so(bench: Bench, session: Path) -> None:
+    for path in session.rglob("*.stream.jsonl"):
+        path.unlink()
+    assert bench.call("report", "out", "--html").code == 0
+    page = (session / "report.html").read_text()
+    (content, *_) = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    (trial, *_) = json.loads(zlib.decompress(b64decode(content)))["trials"]
+    assert trial["calls"] is None
+    assert "not in the session's folder" in trial["remark"]
+
+
+def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
+    with hold_lock(session / LOCK):
+        assert bench.call("report", "out", "--html").code == 0
+    assert "This session still runs." in (session / "report.html").read_text()
+    assert bench.call("report", "out", "--html").code == 0
+    assert "This session still runs." not in (session / "report.html").read_text()

@@ -1,0 +1,210 @@
+"""Pages in a real Chromium: they ask for nothing, run nothing of what a session holds, and can be
+read and used by all. NEED_BROWSER=1 fails where the tests would be skipped; `make test-browser`
+sets up what they need."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.app.stored.session import open_session
+from swarm_bench.core.report.document import Part
+from swarm_bench.core.report.page import ShownTask
+from swarm_bench.reports.html.page import render_page
+from tests.builders.golden import GOLDEN
+from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+COUNTER = "window.hits = 0; window.hit = () => { window.hits += 1; };"
+
+
+def lack(what: str) -> None:
+    """Skip a test that needs what is not here, or fail where a browser is required."""
+    if os.environ.get("NEED_BROWSER"):
+        pytest.fail(f"{what}, and NEED_BROWSER is set; make test-browser sets it up")
+    pytest.skip(f"NO BROWSER HERE: {what}")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        lack("playwright is not installed")
+    if path is None:
+        lack("there is no Chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visit:
+    """A page that was opened, and what it did."""
+
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+
+    def open(self, path: Path) -> None:
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.messages.append(dialog.message))
+        self.page.add_init_script(COUNTER)
+        self.page.goto(path.as_uri())
+
+    def check(self, path: Path) -> None:
+        assert self.messages == []
+        assert self.requests == [path.as_uri()]
+        assert self.page.evaluate("window.hits") == 0
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    yield Visit(context.new_page())
+    context.close()
+
+
+def write(folder: Path, html: str) -> Path:
+    path = folder / "report.html"
+    path.write_bytes(html.encode())
+    return path
+
+
+def make_tasks(number: int = 1) -> list[ShownTask]:
+    """Tasks whose trials differ from their third call on."""
+    common = ("one", "two")
+    trials = (
+        make_trial("baseline, run 1, agent 1", make_calls(*common, "three", "four")),
+        make_trial("canopy, run 1, agent 1", make_calls(*common, "planted", "four")),
+    )
+    return [ShownTask(title=f"Task {at}", prompt="Where?", trials=trials) for at in range(number)]
+
+
+def test_hostile_texts_do_nothing(visit: Visit, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("\n".join(HOSTILE))).html)
+    visit.open(path)
+    visit.page.locator("button.entry").first.click()
+    visit.page.wait_for_selector("#transcripts h2")
+    for summary in visit.page.locator("summary").all():
+        if summary.is_visible():
+            summary.click()
+    visit.page.keyboard.press("Tab")
+    visit.page.wait_for_timeout(300)
+    visit.check(path)
+    assert "<script>hit()</script>" in visit.page.locator("#transcripts").inner_text()
+
+
+def test_two_transcripts_open_at_the_first_difference(visit: Visit, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("text", make_tasks())).html)
+    visit.open(path)
+    visit.page.locator("button.entry").nth(1).focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("#first-difference")
+    assert visit.page.evaluate("document.activeElement.id") == "first-difference"
+    pair = visit.page.locator("#first-difference + .pair .call code")
+    assert pair.all_inner_texts() == ["three", "planted"]
+    folded = visit.page.locator("#transcripts .equal > summary").all_inner_texts()
+    assert folded == ["2 equal calls", "1 equal call"]
+    marks = visit.page.locator("#transcripts .head li span").all_inner_texts()
+    assert marks == ["found", "missed"] * 2
+    visit.page.select_option("#side-right", "")
+    assert visit.page.locator("#first-difference").count() == 0
+    assert visit.page.locator("#transcripts .single .call").count() == 4
+    visit.check(path)
+
+
+def test_tables_are_sorted_and_filtered_by_keyboard(visit: Visit, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("text", make_tasks(14))).html)
+    visit.open(path)
+    page = visit.page
+    titles = page.locator("table.matrix tbody tr:not([hidden]) th")
+    button = page.locator("table.matrix thead button").first
+    for _ in range(2):
+        button.focus()
+        page.keyboard.press("Enter")
+    assert titles.all_inner_texts() == [f"Task {at}" for at in reversed(range(14))]
+    header = page.locator("table.matrix thead th").first
+    assert header.get_attribute("aria-sort") == "descending"
+    page.get_by_label("Filter rows").first.focus()
+    page.keyboard.type("task 13")
+    assert titles.all_inner_texts() == ["Task 13"]
+    assert page.get_by_role("status").first.inner_text() == "1 of 14 rows"
+    visit.check(path)
+
+
+def test_without_scripting_all_but_transcripts_is_there(chromium: Any, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("text", make_tasks())).html)
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.get_by_text("scripting is off here").is_visible()
+    assert page.locator("table.matrix .entry").first.is_visible()
+    page.locator("details.section summary").first.click()
+    assert page.locator("details.section table").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_serious_is_in_the_way_of_anybody(
+    scheme: Any, width: int, chromium: Any, tmp_path: Path
+) -> None:
+    axe = Path(os.environ.get("AXE_CORE", ""))
+    if not axe.is_file():
+        lack("AXE_CORE names no axe.min.js")
+    path = write(tmp_path, render_page(make_page("text", make_tasks())).html)
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.locator("button.entry").first.click()
+    page.wait_for_selector("#first-difference")
+    page.evaluate("for (const it of document.querySelectorAll('details')) it.open = true")
+    page.evaluate(axe.read_text())
+    found = page.evaluate("axe.run()")
+    serious = [
+        (rule["id"], [node["target"] for node in rule["nodes"]][:3])
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not wide
+    context.close()
+
+
+def test_paper_has_all_of_it_open(visit: Visit, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("text", make_tasks())).html)
+    visit.open(path)
+    visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.locator("details:not([open])").count() == 0
+    visit.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert visit.page.locator("details:not([open])").count() > 0
+    assert len(visit.page.pdf()) > 1000
+    visit.check(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["compare", "ab", "calibrate", "growing", "retrieve", "humaneval", "unified-diff"]
+)
+def test_sessions_of_every_kind_have_a_page(name: str, visit: Visit, tmp_path: Path) -> None:
+    session = open_session(GOLDEN / "sessions" / name)
+    document = session.reanalyse({}).document
+    path = write(tmp_path, render_page(session.build_page(document)).html)
+    visit.open(path)
+    page = visit.page
+    assert page.locator("h1").inner_text() == document.title
+    headings = page.locator("h2").all_inner_texts()
+    sections = [*document.sections, *(document.apart.sections if document.apart else ())]
+    shown = [section.title for section in sections if section.part is not Part.WARNINGS]
+    assert set(shown) <= set(headings)
+    assert page.locator(".card h3").count() > 0
+    visit.check(path)

@@ -1,0 +1,144 @@
+"""A document as a page: all of it is there, in order, and nothing in it is markup."""
+
+import json
+import random
+import re
+import time
+import zlib
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+
+from swarm_bench.core.report.page import ShownTask
+from swarm_bench.reports.html import page as pages
+from swarm_bench.reports.html.page import render_page
+from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
+
+
+class Reader(HTMLParser):
+    """The elements of a page, its texts, and its attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.texts))
+
+
+def render(text: str) -> str:
+    return render_page(make_page(text)).html
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_is_markup(text: str) -> None:
+    page, harmless = render(text), Reader(render("harmless"))
+    page.encode()
+    reader = Reader(page)
+    assert {*reader.tags} | {"a"} == {*harmless.tags}  # a text may lead to no file
+    assert reader.tags.count("script") == harmless.tags.count("script")
+    assert not [name for name, _ in reader.attributes if name.startswith("on")]
+    links = [value for name, value in reader.attributes if name in ("href", "src")]
+    assert all(re.fullmatch(r"[#\w./-]*", link) for link in links), links
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", page)
+
+
+def test_the_policy_allows_no_request_and_only_what_the_page_has() -> None:
+    page = render("text")
+    attributes = Reader(page).attributes
+    (policy,) = [value for _, value in attributes if value.startswith("default-src")]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for name in ("style", "script"):
+        (content,) = re.findall(rf"<{name}>(.*?)</{name}>", page, re.DOTALL)
+        digest = b64encode(sha256(content.encode()).digest()).decode()
+        assert rules[f"{name}-src"] == f"'sha256-{digest}'"
+    assert not [name for name, _ in attributes if name == "style"]
+    assert set(rules) == {"default-src", "style-src", "script-src", "base-uri", "form-action"}
+
+
+def test_all_of_a_document_is_there() -> None:
+    text = Reader(render("word")).text
+    for part in ("word helps.", "Evidence: word", "Caveats: word; word.", "Next, word: word"):
+        assert part in text
+    for figure in ("0.69× (0.58–0.82)", "0.50–2.00", "1.00s word; word", "8,490, word"):
+        assert text.count(figure) >= 4, figure
+    assert text.count("Apart") == 1
+    assert "2 more" in text
+    assert "Rows not shown: 3" in text
+
+
+def test_the_first_warnings_are_open() -> None:
+    (section,) = re.findall(r'<section class="warnings">.*?</section>', render("w"), re.DOTALL)
+    head, _, folded = section.partition("<details>")
+    assert (head.count("<li>"), folded.count("<li>")) == (3, 2)
+
+
+def test_the_script_is_short_and_makes_no_markup() -> None:
+    page = render("text")
+    (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+    assert script.count("\n") <= 600
+    for name in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert name not in script
+    assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|import)\b\s*\(", script)
+
+
+def test_transcripts_are_packed_in_an_alphabet_without_markup() -> None:
+    page = render("</script><script>hit()</script>")
+    (content,) = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    assert re.fullmatch("[A-Za-z0-9+/=]+", content)
+    task = json.loads(zlib.decompress(b64decode(content)))
+    assert task["trials"][0]["calls"][0]["result"] == "</script><script>hit()</script>"
+
+
+def test_a_page_for_each_task_where_one_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "MOST_PACKED", 100)
+    rendered = render_page(make_page("text"))
+    assert [*rendered.task_pages] == ["report-task-1.html"]
+    assert 'href="report-task-1.html"' in rendered.html
+    assert 'class="task"' not in rendered.html
+    assert 'class="task"' in rendered.task_pages["report-task-1.html"]
+
+
+def make_words(seed: int, length: int) -> str:
+    """Text as agents read it: words of code, which repeat as such words do."""
+    draw = random.Random(seed)
+    stems = [f"{draw.choice('abcdefgh')}{draw.randrange(10**4)}" for _ in range(300)]
+    words = (f"{draw.choice(stems)}_{draw.choice(stems)}" for _ in range(length // 12))
+    return " ".join(words)
+
+
+@pytest.mark.parametrize(("tasks", "most"), [(17, 3_000_000), (167, 8_000_000)])
+def test_pages_stay_small(tasks: int, most: int) -> None:
+    """Trials of 40 kB, six of each task."""
+    shown = [
+        ShownTask(
+            title=f"Task {task}",
+            prompt="Where is it?",
+            trials=tuple(
+                make_trial(
+                    f"{'baseline' if trial < 3 else 'canopy'}, run {trial % 3 + 1}, agent 1",
+                    make_calls(*map(str, range(8)), result=make_words(task * 10 + trial, 5_000)),
+                )
+                for trial in range(6)
+            ),
+        )
+        for task in range(tasks)
+    ]
+    begin = time.process_time()
+    rendered = render_page(make_page("text", shown))
+    assert time.process_time() - begin < 5
+    assert len(rendered.html) <= most
