@@ -233,8 +233,10 @@ def test_a_session_that_grows_is_read_again_for_its_summary_only(
     reads.clear()
     grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, COMPARE))
     assert agents.run(grown, COMPARE, ignore).end_counts.unfinished == 0
-    assert reads["experiment.json"] == 2
-    assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"
+    assert reads["experiment.json"] == 4, "the page is of the stored session, of whatever kind"
+    assert reads["metrics.jsonl"] == 4, (
+        "once before, once to fold it, for the summary, and for the page"
+    )
 
 
 @pytest.mark.usefixtures("place")
@@ -259,8 +261,8 @@ def test_a_series_reads_each_size_once_for_its_summaries(place: Path, reads: Cou
     resolved = resolve({**SCRIPTED, "agents": [1, 2, 3], "output": place / "out"}, COMPARE)
     reads.clear()
     series.run(resolved, COMPARE, ignore)
-    assert reads["retrieval.jsonl"] == 8, (
-        "of each size for its own summary, for the series, and for what the next one can show"
+    assert reads["retrieval.jsonl"] == 11, (
+        "of each size for its own summary and page, for the series, and for what the next one shows"
     )
 
 
