@@ -87,6 +87,7 @@ perf: $(READY) $(CLUSTER_READY)  ## measure; prints ratios and medians, judges n
 	$(BIN)/python perf/processes.py
 	$(BIN)/python perf/summary.py
 	$(BIN)/python perf/large.py
+	$(BIN)/python -m perf.page
 	$(BIN)/python perf/indexing.py
 	$(BIN)/python perf/swarms.py
 	$(BIN)/python perf/continuing.py

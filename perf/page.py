@@ -1,11 +1,11 @@
-"""Seconds of processor, memory and size of `swarm-bench report --html`, and the first paint of the page.
+"""Seconds of processor, memory and size of `swarm-bench report --html`, and the first paint.
 
-    python perf/page.py [TRIALS ...]
+    python -m perf.page [TRIALS ...]
 
-Sessions as in `perf/large.py`: real trials of scout, multiplied with their output. `report` alone is
-measured beside it, since `--html` does that first. Goals for 1,000 trials: 5 s more than `report`, at
-most 8 MB, first paint within 1 s (needs playwright and a Chromium; `make test-browser` installs the
-first).
+Sessions as in `perf/large.py`: real trials of scout, multiplied with their output. `report` alone
+is measured beside it, since `--html` does that first. Goals for 1,000 trials: 5 s more than
+`report`, at most 8 MB, first paint within 1 s (needs playwright, which `make test-browser`
+installs, and a Chromium).
 """
 
 import os
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from large import COMMAND, multiply, run_small
+from perf.large import COMMAND, multiply, run_small
 
 SIZES = (600, 1_200, 5_100)
 REPEATS = 3

@@ -17,6 +17,9 @@ from swarm_bench.core.status import Status
 
 _TASK = "Task"
 MAX_ROWS = 2_000
+_MAX_ENTRIES = 30
+"""Trials in a cell."""
+_MORE = "Trials that have no room here; each can be chosen beside another one"
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
 
@@ -73,7 +76,7 @@ def _make_cells(
     selection: Selection, trials: Sequence[TrialRecord], metric: Metric | None
 ) -> Iterator[tuple[MatrixEntry, ...]]:
     for mode in selection.modes:
-        yield tuple(
+        yield _cut_cell(
             MatrixEntry(
                 value=_describe_trial(trial, metric),
                 tone=_choose_tone(trial, metric),
@@ -83,6 +86,15 @@ def _make_cells(
             for number, trial in enumerate(trials)
             if trial.mode == mode
         )
+
+
+def _cut_cell(entries: Iterable[MatrixEntry]) -> tuple[MatrixEntry, ...]:
+    """Cut the trials of a cell, and say how many more there are."""
+    every = tuple(entries)
+    if (omitted := len(every) - _MAX_ENTRIES) <= 0:
+        return every
+    more = MatrixEntry(value=f"{omitted:,} more", tone=None, name=_MORE)
+    return (*every[:_MAX_ENTRIES], more)
 
 
 def name_trial(trial: TrialRecord) -> str:
@@ -158,7 +170,7 @@ def _make_case_cells(
     arms: Iterable[str], records: Sequence[CaseRecord], metric: Metric | None
 ) -> Iterator[tuple[MatrixEntry, ...]]:
     for arm in arms:
-        yield tuple(
+        yield _cut_cell(
             MatrixEntry(
                 value=_describe_trial(record, metric),
                 tone=_choose_tone(record, metric),

@@ -27,7 +27,7 @@ _TRIAL = 200_000
 _BEGINNING = 500
 _REMARKS: Mapping[TranscriptState, str] = {
     "missing": "The output of this trial is not in the session's folder.",
-    "too-large": "The transcript is too large for this page; the session's folder has it.",
+    "too-large": "This page has no room for the transcript; the session's folder has it.",
     "unreadable": "The transcript cannot be read.",
     "not-shown": "The calls of this agent cannot be read here.",
 }
