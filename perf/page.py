@@ -47,7 +47,7 @@ def _report(session: Path, *options: str) -> tuple[float, float]:
     """Seconds of processor and MiB of the command in a fresh process, without a page so far."""
     for page in session.glob("report*.html"):
         page.unlink()
-    words = [COMMAND, "report", session, *options]
+    words = [str(COMMAND), "report", str(session), *options]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

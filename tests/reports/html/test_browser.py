@@ -3,7 +3,9 @@ read and used by all. NEED_BROWSER=1 fails where the tests would be skipped; `ma
 sets up what they need."""
 
 import os
+import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +44,21 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def offline_chromium(chromium: Any, tmp_path: Path) -> Iterator[Any]:
+    """A browser in a network namespace in which there is nothing, not even a loopback that is up."""
+    inside = ["unshare", "--net", "--"] if os.geteuid() == 0 else ["unshare", "-rn", "--"]
+    if subprocess.run([*inside, "true"], check=False, capture_output=True).returncode:
+        lack("network namespaces cannot be made")
+    script = tmp_path / "offline-chromium"
+    browser_path = shutil.which("chromium") or shutil.which("chromium-browser")
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(inside)} {browser_path} "$@"\n')
+    script.chmod(0o700)
+    browser = chromium.browser_type.launch(executable_path=script, args=["--no-sandbox"])
+    yield browser
+    browser.close()
 
 
 @dataclass
@@ -101,6 +118,17 @@ def test_hostile_texts_do_nothing(visit: Visit, tmp_path: Path) -> None:
     visit.page.wait_for_timeout(300)
     visit.check(path)
     assert "<script>hit()</script>" in visit.page.locator("#transcripts").inner_text()
+
+
+def test_a_page_needs_no_network(offline_chromium: Any, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("\n".join(HOSTILE))).html)
+    visit = Visit(offline_chromium.new_page())
+    visit.open(path)
+    with pytest.raises(Exception, match="ERR_(INTERNET_DISCONNECTED|ADDRESS_UNREACHABLE|NETWORK)"):
+        offline_chromium.new_page().goto("http://127.0.0.1:8000/")
+    visit.page.locator("button.entry").first.click()
+    visit.page.wait_for_selector("#transcripts h2")
+    visit.check(path)
 
 
 def test_two_transcripts_open_at_the_first_difference(visit: Visit, tmp_path: Path) -> None:
