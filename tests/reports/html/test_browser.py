@@ -50,7 +50,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def offline_chromium(chromium: Any, tmp_path: Path) -> Iterator[Any]:
-    """A browser in a network namespace in which there is nothing, not even a loopback that is up."""
+    """A browser in a network namespace without anything, also without a loopback that is up."""
     inside = ["unshare", "--net", "--"] if os.geteuid() == 0 else ["unshare", "-rn", "--"]
     if subprocess.run([*inside, "true"], check=False, capture_output=True).returncode:
         lack("network namespaces cannot be made")
