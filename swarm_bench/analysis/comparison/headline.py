@@ -65,7 +65,9 @@ def make_headline(selection: Selection) -> Headline:
         standings=tuple(_select_standings(selection, standings, no_verdict)),
         ratios=compared_ratios and replace(compared_ratios, found_less=find_less(selection, modes)),
         details=_make_details(selection, modes),
-        size=describe_size(len(selection.data.experiment.tasks), "task", selection.runs),
+        size=describe_size(
+            len({trial.task_key for trial in selection.trials}), "task", selection.runs
+        ),
         correctness=None if obstacle else compute_correctness(selection),
         all_used=bool(tools) and all(map(_is_all_used, tools)),
     )

@@ -15,9 +15,10 @@ from tests.builders.reports import summarise
 from tests.builders.sessions import make_session
 
 NAMES = [f"t{number}" for number in range(16)]
+ALL_NAMES = [*NAMES, "not-asked"]
 TASKS = [
     {"id": name, "title": name, "prompt": f"Where is {name}?", "key": {"files": [f"{name}.py"]}}
-    for name in NAMES
+    for name in ALL_NAMES
 ]
 MOST_WORDS = 12
 
