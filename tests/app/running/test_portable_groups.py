@@ -128,10 +128,10 @@ async def test_a_trial_that_waits_for_money_can_be_given_up(tmp_path: Path) -> N
 
     with anyio.fail_after(40):
         async with (
-            Workers(tmp_path / "workers", places=1).open(session) as executor,
-            executor.reserve_host() as place,
+            Workers(tmp_path / "workers", nodes=1).open_session(session) as executor,
+            executor.reserve_host() as host,
             anyio.create_task_group() as tasks,
         ):
-            tasks.start_soon(place.execute, CaseJob(group=group, properties={}), wait)
+            tasks.start_soon(host.execute, CaseJob(group=group, properties={}), wait)
             await waits.wait()
             tasks.cancel_scope.cancel()
