@@ -20,7 +20,7 @@ from swarm_bench.app.result import SessionResult, Stop, count_ends
 from swarm_bench.app.setup.folders import make_results_folder
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
-from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.interruption import cancelling, restoring_handlers
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.plan import Plan
 from swarm_bench.engine.folder import Folder
@@ -162,7 +162,7 @@ async def _run(
     async with prepared as ready:
         folder = continued or make_folder(call)
         command = ready.to_continue(folder)
-        with nullcontext() if continued else hold_lock(folder.lock):
+        with nullcontext() if continued else _hold_new(folder):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
             with summarise_on_failure(folder, partial(ready.report, folder), command):
@@ -184,12 +184,29 @@ async def _run(
 
 
 @contextmanager
+def _hold_new(folder: Folder[Any, Any]) -> Iterator[None]:
+    """Hold a new folder, which goes where nothing was begun in it."""
+    with hold_lock(folder.lock):
+        try:
+            yield
+        except BaseException:
+            if not folder.holds_session():
+                folder.remove_if_empty()
+            raise
+
+
+@contextmanager
 def manage_child_processes() -> Iterator[None]:
     """Let this process start many others for the block; those that remain end with it. Raises
     `HarnessError` when foreign code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
-    with cancelling(), run_guard(f"{OWNER}={this_owner()}"), _refuse_system_exit():
+    with (
+        cancelling(),
+        restoring_handlers(),
+        run_guard(f"{OWNER}={this_owner()}"),
+        _refuse_system_exit(),
+    ):
         yield
 
 
