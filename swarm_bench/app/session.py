@@ -9,6 +9,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args
@@ -22,7 +23,8 @@ from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling, restoring_handlers
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.report.plan import Entry, Plan
+from swarm_bench.core.session.designs import LOCAL
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block
 from swarm_bench.reports.plan_text import render_plan
@@ -33,6 +35,10 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 
 F = TypeVar("F", bound=Folder[Any, Any])
 R = TypeVar("R", bound=SessionResult)
+_NODES = (
+    "those of {on}, each with a block at a time; a plan reaches none of them, and what each has is "
+    "said by: swarm-bench doctor --on {on}"
+)
 STOPS = get_args(Stop)
 """Reasons for which a session ends in order, before its end."""
 
@@ -88,6 +94,11 @@ class Call(ABC, Generic[F, R]):
     def resume(self) -> Path | None:
         """The folder of the session that is continued."""
 
+    @property
+    @abstractmethod
+    def on(self) -> str:
+        """The executor that was named."""
+
     @abstractmethod
     def open_folder(self, path: Path) -> F:
         """Return the folder of a session of this kind."""
@@ -114,7 +125,11 @@ def show_plan(call: Call[F, R], width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of that `width`. Nothing that costs is started, and
     nothing stays."""
     with cancelling(), hold(call, writes=False) as continued:
-        return render_plan(anyio.run(_plan, continued, call.prepare(continued, None)), width)
+        plan = anyio.run(_plan, continued, call.prepare(continued, None))
+    if call.on != LOCAL:
+        nodes = Entry(label="Nodes", texts=(_NODES.format(on=call.on),))
+        plan = replace(plan, entries=(*plan.entries, nodes))
+    return render_plan(plan, width)
 
 
 def check_output(call: Call[F, R]) -> None:

@@ -291,6 +291,20 @@ def test_placebos_answer_on_nodes(bench: Bench) -> None:
     assert all(line["evidence"]["calls"] for line in records), records[0]["evidence"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [COMPARE, ("run", "humaneval", "--models", "reference", "--generate-only")],
+    ids=lambda command: command[0],
+)
+def test_a_plan_names_the_executor_and_reaches_no_node(
+    bench: Bench, command: tuple[str, ...]
+) -> None:
+    done = run(bench, "out", "--on", NODES, "--plan", command=command)
+    assert done.code == 0, done.err
+    assert f"those of {NODES}, each with a block at a time" in " ".join(done.out.split())
+    assert "Nodes" not in run(bench, "out", "--plan", command=command).out
+
+
 def test_an_unknown_executor_is_refused(bench: Bench) -> None:
     done = run(bench, "out", "--on", "rey")
     assert done.code == 2

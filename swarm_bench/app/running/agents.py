@@ -115,6 +115,10 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
         return self.design.stem
 
     @property
+    def on(self) -> str:
+        return self.resolved.settings.on
+
+    @property
     def output(self) -> Path | None:
         return self.resolved.settings.output
 

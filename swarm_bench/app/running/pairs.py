@@ -82,6 +82,10 @@ class RunCall(Call[CaseFolder[E, R], SessionResult]):
         return self.benchmark.name
 
     @property
+    def on(self) -> str:
+        return self.request.settings.on
+
+    @property
     def output(self) -> Path | None:
         return self.request.settings.output
 

@@ -100,6 +100,10 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
         return RETRIEVE.stem
 
     @property
+    def on(self) -> str:
+        return self.resolved.settings.on
+
+    @property
     def output(self) -> Path | None:
         return self.resolved.settings.output
 

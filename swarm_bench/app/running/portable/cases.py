@@ -163,10 +163,28 @@ class PortablePairs(PortableGroups):
 class PortableModels(PortablePairs):
     """Sessions of a benchmark that asks models."""
 
+    def __init__(self) -> None:
+        self.numbers: Mapping[str, Mapping[str, int]] = {}
+        """Numbers of the cases in the data set, by arm and case."""
+
     def owns_file(self, job: CaseJob, file: PurePosixPath) -> bool:
-        """Tell whether it can be what an agent printed that was asked in the run of the group."""
+        """Tell whether it can be what an agent printed that was asked a case of the group."""
+        group = job.group
+        numbers = {self.numbers[group.arm][trial.case.id] for trial in group.trials}
         is_below = file.is_relative_to(TRANSCRIPTS)
-        return is_below and is_transcript(file.relative_to(TRANSCRIPTS), job.group.run)
+        return is_below and is_transcript(file.relative_to(TRANSCRIPTS), group.run, numbers)
+
+    def pack(self, ready: Any, folder: Path, emit: Emit) -> PackedSession:
+        """Return the session as plain data, without keys. Raises `UsageError`."""
+        self._number_cases(ready)
+        return super().pack(ready, folder, emit)
+
+    def _number_cases(self, ready: ModelReady) -> None:
+        benchmark, plain = ready.benchmark, ready.properties.plain
+        self.numbers = {
+            arm.name: benchmark.number_cases(benchmark.configure(plain, arm))
+            for arm in ready.experiment.models
+        }
 
     def _list_answers(self, ready: ModelReady) -> tuple[ModelRecord, ...]:
         return tuple(_find_setup(ready).answers.values())
@@ -196,6 +214,7 @@ class PortableModels(PortablePairs):
         request = _make_request(values, benchmark)
         properties = _resolve(benchmark, request, old)
         ready = build_ready(benchmark, request, properties, old, will_run=True)
+        self._number_cases(ready)
         benchmark = ready.benchmark.reuse_answers(values.answers).set_folder(folder / OUT)
         return _Runnable(
             run=partial(_run_judged, benchmark) if values.has_limit else benchmark.run,
