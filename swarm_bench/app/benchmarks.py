@@ -18,7 +18,7 @@ from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.report.document import Bullets, Document, Fact, Grid, Section
-from swarm_bench.core.roles.executor import OpenPacked, find_executor
+from swarm_bench.core.roles.executor import ExecutorKind, find_executor
 from swarm_bench.engine.benchmark import (
     Benchmark,
     CaseBenchmark,
@@ -108,20 +108,18 @@ def check_runnable(name: str, benchmark: CaseBenchmark) -> None:
         check_scorers(benchmark.scorers())
 
 
-def run_call(
-    request: "CaseRequest", open_executor: OpenPacked | None = None
-) -> "RunCall[Any, Any]":
+def run_call(request: "CaseRequest", executor: ExecutorKind | None = None) -> "RunCall[Any, Any]":
     """Return the call that runs the benchmark of a request; `None`: by the executor that the
     request names. Raises `UsageError`."""
-    open_executor = open_executor or find_executor(request.settings.on)
+    executor = executor or find_executor(request.settings.on)
     benchmark = find_runnable_benchmark(request.benchmark)
     if isinstance(benchmark, RowBenchmark):
         from swarm_bench.app.running.models import ModelCall
 
-        return ModelCall(request=request, benchmark=benchmark, open_executor=open_executor)
+        return ModelCall(request=request, benchmark=benchmark, executor=executor)
     from swarm_bench.app.running.pairs import PairCall
 
-    return PairCall(request=request, benchmark=benchmark, open_executor=open_executor)
+    return PairCall(request=request, benchmark=benchmark, executor=executor)
 
 
 def _build_page(name: str, benchmark: Benchmark) -> Document:

@@ -2,6 +2,7 @@
 as they are."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ class MergedSession:
 
     folder: Path
     summary: RenderedDocument
+    repeated: tuple[Path, ...]
+    """Slices that were named more than once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +55,11 @@ class _Part:
     slice: MergedSlice
     trials: frozenset[str]
     """Ids of the trials of its plan."""
+
+    @property
+    def kind(self) -> str:
+        """Name what ran: a design of the swarm benchmark, or another benchmark."""
+        return str(self.keys.get("design") or self.keys["benchmark"])
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -73,8 +81,8 @@ class _Part:
 def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
     """Make one session of slices, and its summary. Raises `UsageError` for what are no slices of
     one plan, and `StoreError`; then nothing was made."""
-    paths = dict.fromkeys(path.expanduser().resolve() for path in folders)
-    parts = sorted(map(_read_part, paths), key=lambda part: part.slice.number)
+    counts = Counter(path.expanduser().resolve() for path in folders)
+    parts = sorted(map(_read_part, counts), key=lambda part: part.slice.number)
     _check_one_plan(parts)
     with ExitStack() as locks:
         for part in parts:
@@ -88,7 +96,9 @@ def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
         except BaseException:
             remove(folder)
             raise
-    return MergedSession(folder=folder, summary=open_session(folder).report())
+    repeated = tuple(path for path, number in counts.items() if number > 1)
+    summary = open_session(folder).report()
+    return MergedSession(folder=folder, summary=summary, repeated=repeated)
 
 
 def _read_part(path: Path) -> _Part:
@@ -114,6 +124,11 @@ def _check_one_plan(parts: Sequence[_Part]) -> None:
         if part.slice.total != first.slice.total:
             raise UsageError(
                 f"{part.path} is slice {part.slice}, and {first.path} is slice {first.slice}; "
+                "merge slices of one plan"
+            )
+        if part.kind != first.kind:
+            raise UsageError(
+                f"{part.path} is a slice of {part.kind}, and {first.path} one of {first.kind}; "
                 "merge slices of one plan"
             )
         plans = first.plan, part.plan

@@ -9,6 +9,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args
@@ -22,9 +23,10 @@ from swarm_bench.app.stored.pages import write_last_page
 from swarm_bench.app.stored.session import StoredSession, open_session
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.events import Emit
-from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.interruption import cancelling, restoring_handlers
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.report.plan import Entry, Plan
+from swarm_bench.core.session.designs import LOCAL
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block
 from swarm_bench.reports.plan_text import render_plan
@@ -35,6 +37,10 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 
 F = TypeVar("F", bound=Folder[Any, Any])
 R = TypeVar("R", bound=SessionResult)
+_NODES = (
+    "those of {on}, each with a block at a time; a plan reaches none of them, and what each has is "
+    "said by: swarm-bench doctor --on {on}"
+)
 STOPS = get_args(Stop)
 """Reasons for which a session ends in order, before its end."""
 
@@ -94,6 +100,11 @@ class Call(ABC, Generic[F, R]):
     def resume(self) -> Path | None:
         """The folder of the session that is continued."""
 
+    @property
+    @abstractmethod
+    def on(self) -> str:
+        """The executor that was named."""
+
     @abstractmethod
     def open_folder(self, path: Path) -> F:
         """Return the folder of a session of this kind."""
@@ -120,7 +131,11 @@ def show_plan(call: Call[F, R], width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of that `width`. Nothing that costs is started, and
     nothing stays."""
     with cancelling(), hold(call, writes=False) as continued:
-        return render_plan(anyio.run(_plan, continued, call.prepare(continued, None)), width)
+        plan = anyio.run(_plan, continued, call.prepare(continued, None))
+    if call.on != LOCAL:
+        nodes = Entry(label="Nodes", texts=(_NODES.format(on=call.on),))
+        plan = replace(plan, entries=(*plan.entries, nodes))
+    return render_plan(plan, width)
 
 
 def check_output(call: Call[F, R]) -> None:
@@ -168,7 +183,7 @@ async def _run(
     async with prepared as ready:
         folder = continued or make_folder(call)
         command = ready.to_continue(folder)
-        with nullcontext() if continued else hold_lock(folder.lock):
+        with nullcontext() if continued else _hold_new(folder):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
             with summarise_on_failure(folder, partial(ready.report, folder), command):
@@ -191,12 +206,29 @@ async def _run(
 
 
 @contextmanager
+def _hold_new(folder: Folder[Any, Any]) -> Iterator[None]:
+    """Hold a new folder, which goes where nothing was begun in it."""
+    with hold_lock(folder.lock):
+        try:
+            yield
+        except BaseException:
+            if not folder.holds_session():
+                folder.remove_if_empty()
+            raise
+
+
+@contextmanager
 def manage_child_processes() -> Iterator[None]:
     """Let this process start many others for the block; those that remain end with it. Raises
     `HarnessError` when foreign code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
-    with cancelling(), run_guard(f"{OWNER}={this_owner()}"), _refuse_system_exit():
+    with (
+        cancelling(),
+        restoring_handlers(),
+        run_guard(f"{OWNER}={this_owner()}"),
+        _refuse_system_exit(),
+    ):
         yield
 
 

@@ -75,6 +75,18 @@ def cancelling() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
+@contextmanager
+def restoring_handlers() -> Iterator[None]:
+    """Give signals the handlers back after the block that they had before it."""
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            if signal.getsignal(number) != handler:
+                signal.signal(number, handler)
+
+
 def leave(code: int | str | None) -> NoReturn:
     """End with the code; after a signal as interrupted, and at once: a thread whose event loop was
     broken off would be waited for without end."""

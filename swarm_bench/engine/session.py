@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from typing import NoReturn
 
 import anyio
 from anyio.abc import TaskStatus
@@ -55,7 +56,6 @@ async def run_session(
     try:
         interrupted = await _run_blocks(store, blocks, executor, is_clear)
         if store.lost_trials and not interrupted:
-            # In a thread: signs of life go on meanwhile.
             rerun = await anyio.to_thread.run_sync(records.set_aside_lost)
             store.forget_attempts()
             parts = (select_part(block, rerun) for block in blocks)
@@ -65,7 +65,8 @@ async def run_session(
             return await _run_blocks(store, remainder, executor, is_clear)
         return interrupted
     finally:
-        records.fold()
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(records.fold)
 
 
 async def run_in_batches(
@@ -105,7 +106,8 @@ async def _run_blocks(
                 await tasks.start(_watch_signals, scope, store)
                 for batch in batches:
                     await _run_at_once(store, batch, executor)
-                    if is_clear is not None and is_clear():
+                    # In a thread, as whatever reads all records: signs of life go on meanwhile.
+                    if is_clear is not None and await anyio.to_thread.run_sync(is_clear):
                         break
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
@@ -211,10 +213,7 @@ async def _watch_signals(
             task_status.started()
             async for _ in signals:
                 if scope.cancel_called:
-                    store.emit(EndingAtOnce())
-                    end_at_once(
-                        f"ended at once, without a summary\nContinue with: {store.to_continue}"
-                    )
+                    _end_at_once(store)
                 store.emit(
                     WarningRaised(message="interrupted: stopping what runs (again: end at once)")
                 )
@@ -224,6 +223,14 @@ async def _watch_signals(
         # SIGINT it leaves Python's, as it should: asyncio's would only cancel what waits no more.
         for number in set(handled) - {signal.SIGINT}:
             signal.signal(number, handlers[number])
+        if scope.cancel_called:  # nodes may take long to close
+            for number in handled:
+                signal.signal(number, lambda *_: _end_at_once(store))
+
+
+def _end_at_once(store: Store[C, J, D]) -> NoReturn:
+    store.emit(EndingAtOnce())
+    end_at_once(f"ended at once, perhaps without a summary\nContinue with: {store.to_continue}")
 
 
 def _make_block_started(block: Block[C], runs: int, node: str | None) -> BlockStarted:

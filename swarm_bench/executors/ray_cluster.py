@@ -6,8 +6,8 @@ import json
 import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from swarm_bench.core.errors import HarnessError, NodeLost, UsageError
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.listing import Check, State
-from swarm_bench.core.roles.executor import Needs, OpenedExecutor, PackedSession
+from swarm_bench.core.roles.executor import Needs, OpenedExecutor, OpenPacked, PackedSession
 from swarm_bench.core.session.base import Machine
 from swarm_bench.executors.link import Link, Streams
 from swarm_bench.executors.node_facts import Facts, build_node_check, find_fault
@@ -46,51 +46,57 @@ class _Node:
     id: str
     name: str
     agents: float
+    actor: Any = None
+    """Actor that was started there."""
+    machine: Machine = field(default_factory=dict)
 
 
 class RayCluster:
     """The cluster of RAY_ADDRESS, or one on this machine."""
 
     @asynccontextmanager
-    async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
-        """Start a worker on each node that can run the session. Raises `UsageError` without a
+    async def connect(self, needs: Needs, emit: Emit) -> AsyncIterator[OpenPacked]:
+        """Start an actor on each node that can run the session. Raises `UsageError` without a
         cluster, `HarnessError` for a node that lacks something, and where none takes it."""
-        async with _connect_to_ray(session.agents_at_once, session.emit):
-            nodes = _list_nodes(session.agents_at_once)
-            actors = [_start_actor(node, session.agents_at_once) for node in nodes]
-            session.emit(Preparing(step=f"examining {_count(nodes)}"))
-            facts = await _examine(nodes, actors, session)
-            session.emit(Preparing(step=f"sending the session to {_count(nodes)}"))
-            async with AsyncExitStack() as stack:
-                stack.push_async_callback(_stop_all, actors)
-                links = await _open_links(nodes, actors, session, stack)
-                pool = Pool(session.portable, links, session.emit)
-                machines = [fact["machine"] for fact in facts]
-                yield pool.build_executor(
-                    dict(zip((node.name for node in nodes), machines, strict=True))
-                )
+        async with _connect_to_ray(needs.agents_at_once, emit):
+            nodes = _start_actors(needs.agents_at_once, needs.agents_at_once)
+            emit(Preparing(step=f"examining {_count(nodes)}"))
+            yield partial(_open_session, await _examine(nodes, needs))
 
-    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+    async def examine(self, needs: Needs) -> list[Check]:
         """Return what each node has, beside sessions that run. Raises `UsageError`, and
         `HarnessError` where none takes so many agents."""
-        async with _connect_to_ray(agents_at_once, lambda event: None):
-            nodes = _list_nodes(agents_at_once)
-            actors = [_start_actor(node, 0) for node in nodes]
+        async with _connect_to_ray(needs.agents_at_once, lambda event: None):
+            nodes = _start_actors(needs.agents_at_once, 0)
 
             async def check(number: int) -> Check:
-                node, actor = nodes[number], actors[number]
+                node = nodes[number]
                 try:
                     return await _ask(
-                        node, actor, needs, lambda facts: build_node_check(node.name, facts, needs)
+                        node, needs, lambda facts: build_node_check(node.name, facts, needs)
                     )
                 except HarnessError as error:
                     subject = f"node {node.name}"
                     return Check(about=subject, state=State.PROBLEM, finding=str(error))
-                finally:
-                    await _stop(actor)
 
             checks = await gather(check, len(nodes))
-            return checks + _check_unused({node.id for node in nodes}, agents_at_once)
+            return checks + _check_unused({node.id for node in nodes}, needs.agents_at_once)
+
+
+@asynccontextmanager
+async def _open_session(
+    nodes: list[_Node], session: PackedSession
+) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+    """Start a worker on each node; those that are lost meanwhile are removed. Raises
+    `HarnessError`."""
+    session.emit(Preparing(step=f"sending the session to {_count(nodes)}"))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(_stop_all, list(nodes))
+        links = await _open_links(nodes, session, stack)
+        pool = Pool(session.portable, links, session.emit)
+        yield pool.build_executor({node.name: node.machine for node in nodes})
+        lost = {link.name for link in links if link.lost is not None}
+        nodes[:] = [node for node in nodes if node.name not in lost]
 
 
 @asynccontextmanager
@@ -232,44 +238,46 @@ def _check_unused(used: Collection[str], agents: int) -> list[Check]:
     ]
 
 
-def _start_actor(node: _Node, agents: int) -> Any:
-    """Start the actor of a node. With 0 `agents` it takes none of those that the node has."""
+def _start_actors(least: int, agents: int) -> list[_Node]:
+    """Start an actor on each node that takes at `least` so many agents; with 0 `agents` it takes
+    none of them. Raises `HarnessError`."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    options = ray.remote(Relay).options(
-        num_cpus=0,
-        resources={RESOURCE: agents} if agents else {},
-        max_restarts=0,
-        max_task_retries=0,
-        max_concurrency=16,
-        scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
-    )
-    return options.remote()
+    options = {"max_restarts": 0, "max_task_retries": 0, "max_concurrency": 16, "num_cpus": 0}
+    resources = {RESOURCE: agents} if agents else {}
+    remote = partial(ray.remote(Relay).options, resources=resources, **options)
+
+    def start(node: _Node) -> _Node:
+        strategy = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        return replace(node, actor=remote(scheduling_strategy=strategy).remote())
+
+    return list(map(start, _list_nodes(least)))
 
 
-async def _examine(
-    nodes: Sequence[_Node], actors: Sequence[Any], session: PackedSession
-) -> list[Facts]:
-    """Return the facts of all nodes. Raises `HarnessError` for the first that lacks something."""
+async def _examine(nodes: Sequence[_Node], needs: Needs) -> list[_Node]:
+    """Return the nodes with their machines. Raises `HarnessError` for the first that lacks
+    something."""
 
-    async def examine(number: int) -> Facts:
-        def judge(facts: Facts) -> Facts:
-            if (fault := find_fault(facts, session.needs)) is not None:
-                raise HarnessError(f"The node {nodes[number].name} {fault}")
-            return facts
+    async def examine(number: int) -> _Node:
+        node = nodes[number]
 
-        return await _ask(nodes[number], actors[number], session.needs, judge)
+        def judge(facts: Facts) -> _Node:
+            if (fault := find_fault(facts, needs)) is not None:
+                raise HarnessError(f"The node {node.name} {fault}")
+            return replace(node, machine=facts["machine"])
+
+        return await _ask(node, needs, judge)
 
     return await gather(examine, len(nodes))
 
 
-async def _ask(node: _Node, actor: Any, needs: Needs, judge: Callable[[Facts], T]) -> T:
+async def _ask(node: _Node, needs: Needs, judge: Callable[[Facts], T]) -> T:
     """Return what is made of the facts of a node. Raises `HarnessError`, also for facts of which
     nothing can be made, and for another version of Ray."""
     import ray
 
-    answer = await _call(node, actor.examine, json.dumps(asdict(needs)))
+    answer = await _call(node, node.actor.examine, json.dumps(asdict(needs)))
     with _refused_answers(node):
         facts: Facts = json.loads(answer)
         facts["machine"] = TypeAdapter(Machine).validate_python(facts["machine"])
@@ -293,10 +301,7 @@ def _refused_answers(node: _Node) -> Iterator[None]:
 
 
 async def _open_links(
-    nodes: Sequence[_Node],
-    actors: Sequence[Any],
-    session: PackedSession,
-    stack: AsyncExitStack,
+    nodes: Sequence[_Node], session: PackedSession, stack: AsyncExitStack
 ) -> list[Link]:
     """Start the workers, all at the same time, and open the session at each."""
     import ray
@@ -305,14 +310,14 @@ async def _open_links(
     context = ray.put(session.context)
 
     async def start(number: int) -> dict[str, Any]:
-        answer = await _call(nodes[number], actors[number].start, context, digest)
+        answer = await _call(nodes[number], nodes[number].actor.start, context, digest)
         with _refused_answers(nodes[number]):
             order = {"benchmark": session.benchmark, "lease": LEASE_SECONDS}
             return {**json.loads(answer), **order}
 
     orders = await gather(start, len(nodes))
     links = []
-    for node, actor, order in zip(nodes, actors, orders, strict=True):
+    for node, order in zip(nodes, orders, strict=True):
         link = Link(
             session.portable,
             name=node.name,
@@ -320,7 +325,7 @@ async def _open_links(
             emit=session.emit,
             silence=SILENCE_SECONDS,
         )
-        await stack.enter_async_context(link.connect(_connect(actor, node.name), order))
+        await stack.enter_async_context(link.connect(_connect(node.actor, node.name), order))
         links.append(link)
     await gather(lambda number: links[number].wait_until_open(), len(links))
     return links
@@ -375,21 +380,18 @@ async def _call(node: _Node, method: Any, *arguments: Any) -> Any:
         ) from error
 
 
-async def _stop(actor: Any) -> None:
-    """Have the worker end, if its node still answers."""
+async def _stop_all(nodes: Sequence[_Node]) -> None:
+    """Have the workers end on the nodes that still answer."""
     import ray
 
-    with anyio.CancelScope(shield=True), anyio.move_on_after(STOP_SECONDS):
-        try:
-            await actor.stop.remote()
-        except ray.exceptions.RayError:
-            return
-    ray.kill(actor)
+    async def stop(number: int) -> None:
+        with anyio.move_on_after(STOP_SECONDS) as late, suppress(ray.exceptions.RayError):
+            await nodes[number].actor.stop.remote()
+        if late.cancelled_caught:
+            ray.kill(nodes[number].actor)
 
-
-async def _stop_all(actors: Sequence[Any]) -> None:
     with anyio.CancelScope(shield=True):
-        await gather(lambda number: _stop(actors[number]), len(actors))
+        await gather(stop, len(nodes))
 
 
 def _shorten(error: BaseException) -> str:

@@ -6,7 +6,7 @@
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from swarm_bench.core.errors import NodeLost
+from swarm_bench.core.errors import HarnessError, NodeLost
+from swarm_bench.core.events import Emit
 from swarm_bench.core.listing import Check
-from swarm_bench.core.roles.executor import Needs, OpenedExecutor, PackedSession
+from swarm_bench.core.roles.executor import Needs, OpenedExecutor, OpenPacked, PackedSession
 from swarm_bench.executors.link import Link, Streams
-from swarm_bench.executors.node_facts import build_node_check, collect_facts
+from swarm_bench.executors.node_facts import Facts, build_node_check, collect_facts, find_fault
 from swarm_bench.executors.pool import Pool
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.files import write_whole
@@ -37,36 +38,48 @@ class WorkerNodes:
         self, number: int, started: Callable[[str, Process], None] = lambda name, process: None
     ) -> None:
         """Take what is told of each worker that was started, with the name of its node."""
-        self._number = number
+        self._names = [f"node-{index}" for index in range(1, number + 1)]
         self._started = started
 
     @asynccontextmanager
-    async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+    async def connect(self, needs: Needs, emit: Emit) -> AsyncIterator[OpenPacked]:
+        """Examine the nodes. Raises `HarnessError` for one that lacks something."""
+        for name in self._names:
+            if (fault := find_fault(self.collect_facts(name, needs), needs)) is not None:
+                raise HarnessError(f"The node {name} {fault}")
+        yield self.open_session
+
+    async def examine(self, needs: Needs) -> list[Check]:
+        """Return what each node has."""
+        return [
+            build_node_check(name, self.collect_facts(name, needs), needs) for name in self._names
+        ]
+
+    def collect_facts(self, name: str, needs: Needs) -> Facts:
+        """Return what a node has: what this machine has."""
+        return {**collect_facts(needs), "authentication": "token"}
+
+    @asynccontextmanager
+    async def open_session(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
         """Start the workers. Raises `HarnessError`."""
         async with AsyncExitStack() as stack:
-            links = []
-            for number in range(1, self._number + 1):
-                work = Path(tempfile.gettempdir())
-                link = Link(
-                    session.portable, name=f"node-{number}", out=session.out, emit=session.emit
-                )
-                process = await stack.enter_async_context(
-                    open_worker(link, session.benchmark, session.context, work)
-                )
-                self._started(link.name, process)
-                links.append(link)
+            links = [
+                await stack.enter_async_context(self.open_link(name, session))
+                for name in self._names
+            ]
             for link in links:
                 await link.wait_until_open()
             nodes = {link.name: machine.describe() for link in links}
             yield Pool(session.portable, links, session.emit).build_executor(nodes)
 
-    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
-        """Return what this machine has, for each node."""
-        facts = {**collect_facts(needs), "authentication": "token"}
-        return [
-            build_node_check(f"node-{number}", facts, needs)
-            for number in range(1, self._number + 1)
-        ]
+    @asynccontextmanager
+    async def open_link(self, name: str, session: PackedSession) -> AsyncIterator[Link]:
+        """Start the worker of a node. Raises `HarnessError`."""
+        work = Path(tempfile.gettempdir())
+        link = Link(session.portable, name=name, out=session.out, emit=session.emit)
+        async with open_worker(link, session.benchmark, session.context, work) as process:
+            self._started(name, process)
+            yield link
 
 
 class TwoNodes(WorkerNodes):
@@ -83,12 +96,13 @@ async def open_worker(
     context: bytes,
     work: Path,
     command: Sequence[str] = COMMAND,
+    env: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Process]:
     """Start a worker for the block, which works below the folder, and open a session at it."""
     with temporary(work) as folder:
         write_whole(folder / "context.json", context)
         order = {"benchmark": benchmark, "work": str(work), "context": str(folder / "context.json")}
-        started = await anyio.open_process(command, stderr=None, cwd=work)
+        started = await anyio.open_process(command, stderr=None, cwd=work, env=env)
         async with started as process:
             try:
                 async with link.connect(_connect(process, link.name), order):

@@ -1,100 +1,91 @@
-"""An executor over workers that stay: one process for each place, each in a folder of its own; and
-sessions of `run` that they run."""
+"""Nodes whose workers are looked at, and sessions of `run` that they run."""
 
 import json
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import anyio
-from anyio.abc import Process
 
 from swarm_bench.app import session as life
 from swarm_bench.app.benchmarks import run_call
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.config.run_options import RunSettings
-from swarm_bench.core.events import BlockStarted, Event
-from swarm_bench.core.roles.executor import Host, OpenedExecutor, PackedSession
+from swarm_bench.core.events import BlockStarted, Emit, Event
+from swarm_bench.core.roles.executor import (
+    Host,
+    Needs,
+    OpenedExecutor,
+    OpenPacked,
+    PackedSession,
+)
 from swarm_bench.executors.link import Link, Streams
+from swarm_bench.testing.worker_nodes import WorkerNodes, open_worker
 
 MEASURED = {"session", "node", "started_at", "ended_at", "wall_seconds", "sha256"}
 """Keys of records that differ between any two sessions."""
 COMMAND = (sys.executable, "-I", "-m", "swarm_bench.executors.worker")
 
 
-@dataclass
-class Workers:
-    """Opens a session in processes that share nothing with this one but the code."""
+class Workers(WorkerNodes):
+    """Nodes that share nothing with this process but the code: each has a folder of its own, and
+    only these `variables`."""
 
-    folder: Path
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """Variables that a worker has besides."""
-    places: int = 2
-    opened: list[PackedSession] = field(default_factory=list)
-    sent: list[bytes] = field(default_factory=list)
-    """What was written to the workers."""
-    used: set[str] = field(default_factory=set)
-    """Names of the places that had a block."""
+    def __init__(
+        self, folder: Path, variables: Mapping[str, str] | None = None, nodes: int = 2
+    ) -> None:
+        super().__init__(nodes)
+        self.folder = folder
+        self.variables = variables or {}
+        self.needs = Needs()
+        self.opened = list[PackedSession]()
+        self.sent = list[bytes]()
+        """What was written to the workers."""
+        self.used = set[str]()
+        """Names of the nodes that had a block."""
 
     @asynccontextmanager
-    async def open(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+    async def connect(self, needs: Needs, emit: Emit) -> AsyncIterator[OpenPacked]:
+        self.needs = needs
+        yield self.open_session
+
+    @asynccontextmanager
+    async def open_session(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
         self.opened.append(session)
-        async with AsyncExitStack() as stack:
-            links = [
-                await stack.enter_async_context(self._start(session, f"n{number}"))
-                for number in range(1, self.places + 1)
-            ]
+        async with super().open_session(session) as executor:
 
             @asynccontextmanager
             async def reserve_host() -> AsyncIterator[Host[Any, Any]]:
-                link = links.pop()
-                self.used.add(link.name)
-                try:
-                    yield Host(link, link.name)
-                finally:
-                    links.append(link)
+                async with executor.reserve_host() as host:
+                    self.used.add(str(host.node))
+                    yield host
 
-            yield OpenedExecutor(reserve_host=reserve_host, blocks_at_once=self.places)
+            yield replace(executor, reserve_host=reserve_host)
 
     @asynccontextmanager
-    async def _start(self, session: PackedSession, name: str) -> AsyncIterator[Link]:
+    async def open_link(self, name: str, session: PackedSession) -> AsyncIterator[Link]:
         work = self.folder / name
         work.mkdir(parents=True, exist_ok=True)
-        (work / "context.json").write_bytes(session.context)
-        order = {
-            "benchmark": session.benchmark,
-            "work": str(work),
-            "context": str(work / "context.json"),
-        }
-        link = Link(session.portable, name=name, out=session.out, emit=session.emit)
-        variables = {"PATH": os.environ["PATH"], "HOME": str(work), **self.variables}
-        async with await anyio.open_process(
-            COMMAND, stderr=None, cwd=work, env=variables
-        ) as process:
-            try:
-                async with link.connect(self._connect(process), order):
-                    yield link
-            finally:
-                with anyio.CancelScope(shield=True):
-                    assert process.stdin
-                    await process.stdin.aclose()
-                    with anyio.move_on_after(20):
-                        await process.wait()
+        link = _RecordedLink(session.portable, name=name, out=session.out, emit=session.emit)
+        link.sent = self.sent
+        env = {"PATH": os.environ["PATH"], "HOME": str(work), **self.variables}
+        async with open_worker(link, session.benchmark, session.context, work, COMMAND, env):
+            yield link
 
-    def _connect(self, process: Process) -> Streams:
-        assert process.stdin
-        assert process.stdout
-        stdin = process.stdin
 
+class _RecordedLink(Link):
+    sent: list[bytes]
+
+    @asynccontextmanager
+    async def connect(self, streams: Streams, order: dict[str, Any]) -> AsyncIterator[None]:
         async def send(content: bytes) -> None:
             self.sent.append(content)
-            await stdin.send(content)
+            await streams.send(content)
 
-        return Streams(receive=aiter(process.stdout), send=send)
+        async with super().connect(streams._replace(send=send), order):
+            yield
 
 
 def request(benchmark: str, output: Path, *, properties: Sequence[str] = (), **options: Any) -> Any:
@@ -104,7 +95,7 @@ def request(benchmark: str, output: Path, *, properties: Sequence[str] = (), **o
 
 def run(asked: CaseRequest, workers: Workers | None = None) -> list[Event]:
     events = list[Event]()
-    life.run(run_call(asked, workers.open if workers else None), events.append)
+    life.run(run_call(asked, workers), events.append)
     return events
 
 
@@ -119,7 +110,7 @@ def compare(folder: Path, benchmark: str, **options: Any) -> tuple[Workers, list
     workers = Workers(folder / "workers")
     run(request(benchmark, folder / "local", **options))
     events = run(request(benchmark, folder / "away", **options), workers)
-    assert workers.used == {"n1", "n2"}
+    assert workers.used == {"node-1", "node-2"}
     assert len([event for event in events if isinstance(event, BlockStarted)]) > 1
     records = read(folder / "away")
     assert records == read(folder / "local")

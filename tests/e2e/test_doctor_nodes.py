@@ -22,9 +22,9 @@ class Older(WorkerNodes):
     def __init__(self):
         super().__init__(2)
 
-    async def examine(self, needs, agents_at_once):
-        assert agents_at_once == 3
-        first, second = await super().examine(needs, agents_at_once)
+    async def examine(self, needs):
+        assert needs.agents_at_once == 3
+        first, second = await super().examine(needs)
         return [first, replace(second, state=State.PROBLEM, advice="install the same")]
 """
 

@@ -1,12 +1,18 @@
 """Sessions whose blocks run on several nodes, which are workers on this machine."""
 
+import signal
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.builders.repositories import commit
+from tests.builders.searching import searching_mode
 from tests.e2e.conftest import Bench, Done
+from tests.e2e.test_placebo import PAINTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -147,6 +153,50 @@ def test_without_a_node_the_session_ends_and_can_be_continued(bench: Bench) -> N
     assert "nodes" not in done.out  # none of them came to an end there
 
 
+CLOSING = """
+from contextlib import asynccontextmanager
+from pathlib import Path
+import anyio
+from swarm_bench.testing.worker_nodes import WorkerNodes
+
+class Closing(WorkerNodes):
+    def __init__(self):
+        super().__init__(2)
+
+    @asynccontextmanager
+    async def open_session(self, session):
+        async with super().open_session(session) as executor:
+            yield executor
+        Path("closing").touch()
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_cannot_wait_for_nodes_to_close_learns_how_to_continue(
+    bench: Bench, number: signal.Signals
+) -> None:
+    slow_agent(bench)
+    (bench.folder / "closing.py").write_text(CLOSING)
+    command = (*PLAIN, "--repo", str(bench.repo), "--output", "out", "--trust")
+    running = bench.start(*command, "--on", "closing:Closing")
+    for name in ("begun", "closing"):
+        await_file(bench.folder / name)
+        running.send_signal(number)
+    _, told = running.communicate(timeout=20)
+    assert running.returncode == 130, told
+    assert b"Continue with: swarm-bench compare --continue " in told
+    assert {record["cause"] for record in bench.records("out")} == {"interrupted"}
+
+
+def await_file(path: Path) -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 RETRIEVE = ("retrieve", "--modes", "bm25")
 
 
@@ -197,6 +247,62 @@ def test_a_class_in_a_settings_file_is_loaded_once_it_is_trusted(
     done = bench.call(*command, *repo, "--trust")
     assert "evil:Class" in done.err + done.out
     assert (bench.folder / "loaded").exists()
+
+
+OLDER = """
+from swarm_bench.testing.worker_nodes import WorkerNodes
+
+class Older(WorkerNodes):
+    def __init__(self):
+        super().__init__(2)
+
+    def collect_facts(self, name, needs):
+        facts = super().collect_facts(name, needs)
+        return {**facts, "version": "0.0.1"} if name == "node-2" else facts
+"""
+
+
+@pytest.mark.parametrize("design", ["compare", "retrieve"])
+def test_no_server_is_started_where_a_node_is_refused(bench: Bench, design: str) -> None:
+    (bench.folder / "older.py").write_text(OLDER)
+    word = searching_mode(bench.folder, "metered", "open('started', 'w').close()")
+    server = bench.folder / "server.py"
+    started = bench.folder / "started"
+    server.write_text(f"open({str(started)!r}, 'w').close()\n{server.read_text()}")
+    task = {"id": "t", "title": "t", "prompt": "Where?", "key": {"files": ["app/worker.py"]}}
+    (bench.folder / "keyed.yaml").write_text(yaml.safe_dump({"tasks": [task]}))
+    command = (design, "--modes", word, "--tasks", "./keyed.yaml", "--trust")
+    done = run(bench, "out", "--on", "older:Older", command=command)
+    assert done.code == 3, done.err
+    assert "The node node-2 has swarm-bench 0.0.1, and this machine" in done.err
+    assert not started.exists()
+    assert not (bench.folder / "out").exists()
+    done = run(bench, "out", "--on", NODES, command=command)
+    assert started.exists(), done.err
+
+
+def test_placebos_answer_on_nodes(bench: Bench) -> None:
+    commit(bench.repo, "more", PAINTS)
+    command = ("compare", "--modes", "bm25", "--controls", "placebo", "--runs", "1")
+    done = run(bench, "out", "--on", NODES, command=(*command, "--tasks", "./tasks.yaml"))
+    assert done.code == 0, done.err
+    records = [line for line in bench.records("out") if line["mode"] == "bm25-placebo"]
+    assert records
+    assert all(line["evidence"]["calls"] for line in records), records[0]["evidence"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [COMPARE, ("run", "humaneval", "--models", "reference", "--generate-only")],
+    ids=lambda command: command[0],
+)
+def test_a_plan_names_the_executor_and_reaches_no_node(
+    bench: Bench, command: tuple[str, ...]
+) -> None:
+    done = run(bench, "out", "--on", NODES, "--plan", command=command)
+    assert done.code == 0, done.err
+    assert f"those of {NODES}, each with a block at a time" in " ".join(done.out.split())
+    assert "Nodes" not in run(bench, "out", "--plan", command=command).out
 
 
 def test_an_unknown_executor_is_refused(bench: Bench) -> None:

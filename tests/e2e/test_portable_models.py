@@ -44,15 +44,12 @@ def test_a_judge_on_other_machines_is_paid_within_the_limit(folder: Path) -> Non
             max_cost=0.045, concurrency=1,
         )  # fmt: skip
         call = run_call(asked)
-        result = life.run(replace(call, open_executor=workers.open), lambda _: None)
+        result = life.run(replace(call, executor=workers), lambda _: None)
         assert isinstance(result.stopped, CostLimitReached)
         assert len(server.bodies) == 3  # of 20 tokens each at most, and of 10 as it says
         settings = RunSettings(max_cost=0.09)
         more = CaseRequest(benchmark="own_paid:Essay", settings=settings, resume=folder / "s")
-        assert (
-            life.run(replace(run_call(more), open_executor=workers.open), lambda _: None).stopped
-            is None
-        )
+        assert life.run(replace(run_call(more), executor=workers), lambda _: None).stopped is None
         assert len(server.bodies) == 4
     records = read(folder / "s")
     assert [line["judge_cost"] for line in records] == [0.01] * 4
@@ -68,7 +65,7 @@ def test_answers_of_an_earlier_call_are_only_scored(folder: Path) -> None:
     more = CaseRequest(benchmark="own_later:Essay", settings=RunSettings(), resume=folder / "s")
     workers = Workers(folder / "workers")
     (folder / "repaired").touch()
-    life.run(replace(run_call(more), open_executor=workers.open), lambda _: None)
+    life.run(replace(run_call(more), executor=workers), lambda _: None)
     assert len(json.loads(workers.opened[0].context)["answers"]) == 4
     records = read(folder / "s")
     assert [(line["attempt"], line["scores"]["quality"]) for line in records] == [(2, 0.7)] * 4

@@ -48,8 +48,7 @@ def here(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 def run(bench: Bench, output: str, workers: Workers | None = None, **options: Any) -> None:
     typed = {"repo": bench.repo, "tasks": "mine.yaml", "output": output, **options}
-    opening = workers.open if workers else None
-    life.run(RetrieveCall(resolved=resolve(typed), open_executor=opening), lambda _: None)
+    life.run(RetrieveCall(resolved=resolve(typed), executor=workers), lambda _: None)
 
 
 def read(bench: Bench, output: str) -> list[dict[str, Any]]:
@@ -68,7 +67,7 @@ def test_questions_are_put_by_workers_with_the_same_records(here: Bench) -> None
     run(here, "local", modes=modes)
     workers = Workers(here.folder / "workers")
     run(here, "away", workers, modes=modes)
-    assert workers.used == {"n1", "n2"}
+    assert workers.used == {"node-1", "node-2"}
     records = read(here, "away")
     assert len(records) == 2 * 5
     assert records == read(here, "local")
@@ -95,7 +94,7 @@ def test_keys_of_modes_stay_where_they_are(here: Bench, monkeypatch: pytest.Monk
     run(here, "away", workers, modes=[word])
     answers = {line["answer"] for line in read(here, "away")}
     assert answers == {f"1. `shop/jobs.py:7` {NOT_STORED}"}  # each server has the far key
-    assert workers.opened[0].needs.keys == (("MY_TOKEN",),)
+    assert workers.needs.keys == (("MY_TOKEN",),)
     sent = b"".join([workers.opened[0].context, *workers.sent])
     assert NEAR.encode() not in sent
 
@@ -109,9 +108,9 @@ def test_a_program_outside_of_the_working_folder_has_to_be_there(here: Bench) ->
     path.write_text(path.read_text().replace("{{ mode_folder }}", str(elsewhere)))
 
     class Forgetful(Workers):
-        def _start(self, session: Any, name: str) -> Any:
+        def open_link(self, name: str, session: Any) -> Any:
             (elsewhere / "server.py").unlink(missing_ok=True)
-            return super()._start(session, name)
+            return super().open_link(name, session)
 
     with pytest.raises(HarnessError, match="There is no file .*elsewhere/server.py on this"):
         run(here, "away", Forgetful(here.folder / "workers"), modes=[word])

@@ -149,6 +149,7 @@ def test_what_are_no_slices_of_one_plan_is_one_sentence(bench: Bench) -> None:
     parts = slices(bench, RUN, 2)
     run(bench, RUN, "seeded", "--slice", "2/2", "--seed", "7")
     run(bench, RUN, "whole-already")
+    run(bench, RETRIEVE, "searched", "--slice", "2/2")
     shutil.copytree(bench.folder / "part-2", bench.folder / "changed")
     metrics = bench.folder / "changed/metrics.jsonl"
     metrics.write_text(metrics.read_text().replace('"attempt":1', '"attempt":2'))
@@ -169,6 +170,7 @@ def test_what_are_no_slices_of_one_plan_is_one_sentence(bench: Bench) -> None:
         )
     for others, clause in (
         (("seeded",), "part-1: seed"),
+        (("searched",), "searched is a slice of retrieve, and"),
         (("whole-already",), "is no slice of a session"),
         (("part-2", "changed"), "with different records"),
         (("torn",), "is torn"),
@@ -184,6 +186,11 @@ def test_what_are_no_slices_of_one_plan_is_one_sentence(bench: Bench) -> None:
         assert not (bench.folder / "whole").exists()
     same = merge(bench, *parts, "part-2")
     assert same.code == 0, same.err
+    said = [line.replace(f"{bench.folder}/", "") for line in same.err.splitlines()]
+    assert said[-2:] == [
+        "part-2 was named more than once, and is in the session once.",
+        "Results: whole",
+    ]
     assert len(bench.records("whole")) == 10
     inside = bench.call("merge", *parts, "--output", "part-1/whole")
     assert inside.code == 2

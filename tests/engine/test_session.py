@@ -2,9 +2,11 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -20,17 +22,20 @@ from swarm_bench.core.events import (
     SessionStarted,
     WarningRaised,
 )
+from swarm_bench.core.interruption import restoring_handlers
 from swarm_bench.core.roles.executor import Deliver, Executor, run_here
 from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.group_store import GroupStore, Store
+from swarm_bench.engine.lines import Records
 from swarm_bench.engine.plan import Block, draw_order
 from swarm_bench.engine.session import run_session
 
 pytestmark = pytest.mark.anyio
 
 
+SLOW_SECONDS = 1.0
 Questions = Group[Case]
 ARMS = ("short", "long")
 CASES = (Case(id="a", title="a"), Case(id="b", title="b"))
@@ -201,10 +206,39 @@ async def test_a_signal_stops_the_group_and_ends_the_session_in_order(tmp_path: 
         finally:
             stopped.append(job.arm)
 
-    assert await asker.run(ask) is True
+    with restoring_handlers():
+        assert await asker.run(ask) is True
     assert (len(asker.asked), len(stopped)) == (2, 1)
     assert any(isinstance(event, WarningRaised) for event in asker.events)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+class SlowRecords(Records[CaseRecord]):
+    def fold(self) -> None:
+        time.sleep(SLOW_SECONDS)
+        super().fold()
+
+
+async def test_signs_of_life_go_on_while_records_are_read(tmp_path: Path) -> None:
+    asker, beats = Asker(tmp_path), [time.monotonic()]
+    asker.store.folder.records = SlowRecords(tmp_path, CaseRecord)
+
+    async def beat() -> None:
+        while True:
+            await anyio.sleep(0.01)
+            beats.append(time.monotonic())
+
+    def is_clear() -> bool:
+        time.sleep(SLOW_SECONDS)
+        return False
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beat)
+        await run_session(asker.store, asker.blocks, run_here(asker.ask), is_clear)
+        tasks.cancel_scope.cancel()
+    pauses = [later - earlier for earlier, later in pairwise([*beats, time.monotonic()])]
+    assert max(pauses) < SLOW_SECONDS / 2
+    assert beats[-1] - beats[0] > 3 * SLOW_SECONDS
 
 
 async def test_a_store_ends_the_session_before_the_next_group(tmp_path: Path) -> None:

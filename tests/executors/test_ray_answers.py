@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,8 +36,8 @@ def make_actor(answer: str) -> Any:
 
 
 async def examine(answer: Any) -> None:
-    session: Any = SimpleNamespace(needs=Needs(memory_mb=1))
-    await ray_cluster._examine([NODE], [make_actor(json.dumps(answer))], session)
+    node = replace(NODE, actor=make_actor(json.dumps(answer)))
+    await ray_cluster._examine([node], Needs(memory_mb=1))
 
 
 async def test_facts_that_are_whole_are_taken() -> None:

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,8 @@ from swarm_bench.app.setup.agents import (
 from swarm_bench.app.setup.choosing import find_largest_swarm
 from swarm_bench.app.trust.approval import approve, list_unapproved, require
 from swarm_bench.app.trust.demands import list_mode_demands
-from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file, find_node_agents
+from swarm_bench.benchmarks.agents.finding import find_agent
+from swarm_bench.benchmarks.swarm.running.packing import add_agent_needs
 from swarm_bench.config import layers as options
 from swarm_bench.config.compare_options import SCOPES
 from swarm_bench.config.layers import Resolved, Settings
@@ -43,6 +45,7 @@ from swarm_bench.core.session.designs import ENVIRONMENT, LOCAL
 from swarm_bench.core.session.experiment import REHEARSAL, Mode, Program
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.retrieval.modes.mode import find_modes
+from swarm_bench.retrieval.modes.secrets import build_mode_needs
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
 from swarm_bench.runtime.workspaces.checkout import commit_of
 from swarm_bench.runtime.workspaces.content import select_folder
@@ -73,7 +76,9 @@ async def _examine(
 ) -> bool:
     pending = list_unapproved(resolved)
     settings = drop_unapproved(resolved.settings, pending)
-    lacks = settings.on != LOCAL and await _examine_nodes(settings, tell, tell_step)
+    lacks = settings.on != LOCAL and await _examine_nodes(
+        replace(resolved, settings=settings), tell, tell_step
+    )
     tell(check_python())
     tell(await check_git())
     is_named = resolved.sources["repo"] != "default"
@@ -95,48 +100,40 @@ async def _examine(
     return lacks
 
 
-async def _examine_nodes(settings: Settings, tell: Tell, tell_step: TellStep) -> bool:
+async def _examine_nodes(resolved: Resolved, tell: Tell, tell_step: TellStep) -> bool:
     """Tell of each node. Returns whether one lacks something. Raises `UsageError` where none can be
     reached."""
+    settings = resolved.settings
     kind = find_executor_kind(settings.on)
-    at_once = settings.concurrency or find_largest_swarm(settings)
     tell_step(f"examining the nodes of {settings.on}")
-    checks = await kind.examine(await _find_needs(settings, at_once), at_once)
+    checks = await kind.examine(await _find_needs(resolved))
     for check in checks:
         tell(check)
     return any(check.state is State.PROBLEM for check in checks)
 
 
-async def _find_needs(settings: Settings, at_once: int) -> Needs:
-    """Return what a node needs for the agents of the call."""
-    keys: list[tuple[str, ...]] = [(name,) for name in list_variable_names(settings)]
-    agents, usable = find_node_agents(settings.agent), tuple[str, ...]()
-    if agents and (abilities := _find_abilities(find_agent(settings.agent))):
-        usable = abilities.keys
-        is_let_in = settings.model == REHEARSAL or settings.inherit_settings
-        if usable and not (abilities.keyless or is_let_in):
-            keys.append(usable)
-    return Needs(
-        programs=("git", *_find_sent_program(settings)),
-        keys=tuple(keys),
-        memory_mb=at_once * (find_agent_memory(settings) or 0),
-        disk_mb=(1 + at_once) * await estimate_clone_bytes(settings.repo) >> 20,
-        agents=agents,
+async def _find_needs(resolved: Resolved) -> Needs:
+    """Return what a node needs for a session of these options; what is wrong with a mode or with
+    the agent is told among the other checks."""
+    settings = resolved.settings
+    at_once = settings.concurrency or find_largest_swarm(settings)
+    modes, agent, path = list[Mode](), None, None
+    for name in settings.modes:
+        with suppress(SwarmBenchError):
+            modes += create_mode_reader(resolved)(name)
+    with suppress(SwarmBenchError):
+        agent = find_agent(settings.agent)
+        path = agent.program(settings.model).path
+    abilities = agent and _find_abilities(agent)
+    needs = replace(
+        build_mode_needs(modes, list_variable_names(settings), resolved.environment),
+        agents_at_once=at_once,
+        disk_mb=(2 + at_once) * await estimate_clone_bytes(settings.repo) >> 20,
         optional_programs=("bwrap",),
-        optional_keys=usable,
+        optional_keys=abilities.keys if abilities else (),
     )
-
-
-def _find_sent_program(settings: Settings) -> tuple[str, ...]:
-    """Return the program of an agent whose file is sent to nodes; what is wrong with the file is
-    told among the other checks."""
-    try:
-        if find_agent_file(settings.agent) is None:
-            return ()
-        path = find_agent(settings.agent).program(settings.model).path
-    except SwarmBenchError:
-        return ()
-    return (Path(path).name,) if path else ()
+    is_let_in = settings.model == REHEARSAL or settings.inherit_settings
+    return add_agent_needs(needs, agent, settings.agent, path, is_let_in=is_let_in)
 
 
 def drop_unapproved(settings: Settings, demands: Sequence[Demand]) -> Settings:

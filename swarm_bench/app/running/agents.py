@@ -35,7 +35,7 @@ from swarm_bench.benchmarks.swarm.overhead_lines import OverheadLines
 from swarm_bench.benchmarks.swarm.recordings import Recorder, replay_swarm
 from swarm_bench.benchmarks.swarm.run_plan import estimate_seconds, list_commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.packing import find_needs, pack_kit
+from swarm_bench.benchmarks.swarm.running.packing import pack_kit
 from swarm_bench.benchmarks.swarm.running.rehearsing import REHEARSAL_LOG, open_rehearsal
 from swarm_bench.benchmarks.swarm.running.swarm import run_swarm
 from swarm_bench.benchmarks.swarm.running.trial import Delivery, SwarmJob
@@ -52,11 +52,11 @@ from swarm_bench.core.report.plan import Plan
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.roles.executor import (
     OpenedExecutor,
+    OpenPacked,
     PackedSession,
-    find_executor,
     run_here,
 )
-from swarm_bench.core.session.designs import LOCAL, Design
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
@@ -88,22 +88,16 @@ async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecution]:
 
 
 @asynccontextmanager
-async def _open_elsewhere(kit: Kit, on: str) -> AsyncIterator[SwarmExecution]:
+async def _open_elsewhere(kit: Kit, open_packed: OpenPacked) -> AsyncIterator[SwarmExecution]:
     """Open what runs swarms on other machines."""
-    open_executor = find_executor(on)
-    assert open_executor is not None
-    experiment = kit.experiment
-    context = await pack_kit(kit)
     packed = PackedSession(
         benchmark=SWARM.name,
         portable=SWARM,
-        context=context,
+        context=await pack_kit(kit),
         out=kit.artefacts.root,
         emit=kit.emit,
-        agents_at_once=experiment.at_once,
-        needs=find_needs(kit, len(context)),
     )
-    async with open_executor(packed) as executor:
+    async with open_packed(packed) as executor:
         yield executor
 
 
@@ -119,6 +113,10 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
     @property
     def stem(self) -> str:
         return self.design.stem
+
+    @property
+    def on(self) -> str:
+        return self.resolved.settings.on
 
     @property
     def output(self) -> Path | None:
@@ -241,8 +239,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         if self.parts.recorded_session is not None:
             replay = partial(replay_swarm, kit, self.parts.recorded_session)
             return nullcontext(run_here(replay))
-        on = self.call.resolved.settings.on
-        return self.call.open_executor(kit) if on == LOCAL else _open_elsewhere(kit, on)
+        if self.parts.open_packed is not None:
+            return _open_elsewhere(kit, self.parts.open_packed)
+        return self.call.open_executor(kit)
 
     def _note_nodes(self, executor: SwarmExecution) -> None:
         """Note in the experiment which machines the trials run on."""

@@ -37,6 +37,7 @@ from swarm_bench.config.run_options import RUNS_OF_MODELS
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.events import Emit, Preparing, WarningRaised
 from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.roles.executor import ExecutorKind
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -75,14 +76,13 @@ class ModelCall(RunCall[ModelExperiment, ModelRecord]):
         old = continued.read_experiment() if continued else None
         properties = resolve_case_properties(self.benchmark, self.benchmark.kind, request, old)
         ready = build_ready(self.benchmark, request, properties, old, will_run=emit is not None)
-        ready.open_executor = self.open_executor
         _check_movable(ready, request.settings.on)
         if emit is not None:
             require_descriptors(ready.experiment.requests_at_once)
             if limit:
                 check_prices(ready.benchmark, properties.plain)
             take_over(emit)
-        return ready.greeting(continued, emit)
+        return ready.greeting(self.executor, continued, emit)
 
 
 @dataclass(kw_only=True)
@@ -103,15 +103,17 @@ class ModelReady(PairReady[ModelExperiment, ModelRecord]):
 
     @asynccontextmanager
     async def greeting(
-        self, continued: Folder | None, emit: Emit | None
+        self, executor: ExecutorKind | None, continued: Folder | None, emit: Emit | None
     ) -> AsyncIterator["ModelReady"]:
-        """Have the models greeted first where this runs, which is told to `emit`."""
-        if emit is not None:
-            plain, limit = self.properties.plain, self.limit
-            self.experiment = await greet_models(
-                self.benchmark, self.experiment, plain, continued, limit, emit
-            )
-        yield self
+        """Have the models greeted first where this runs, which is told to `emit`, once its nodes
+        are examined."""
+        async with self.connect(executor, emit):
+            if emit is not None:
+                plain, limit = self.properties.plain, self.limit
+                self.experiment = await greet_models(
+                    self.benchmark, self.experiment, plain, continued, limit, emit
+                )
+            yield self
 
     def plan(self, continued: Folder | None) -> Plan:
         plain, finished = self.properties.plain, self.finished(continued)

@@ -3,12 +3,12 @@ arm and a case."""
 
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, Self
 
 from pydantic import TypeAdapter
 
@@ -39,7 +39,7 @@ from swarm_bench.core import entry_points
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.plan import Plan
-from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, run_here
+from swarm_bench.core.roles.executor import ExecutorKind, OpenedExecutor, OpenPacked, run_here
 from swarm_bench.core.session.base import Machine, Source
 from swarm_bench.core.session.cases import (
     Case,
@@ -74,12 +74,16 @@ class RunCall(Call[CaseFolder[E, R], SessionResult]):
 
     request: CaseRequest
     benchmark: CaseBenchmark
-    open_executor: OpenPacked | None = None
+    executor: ExecutorKind | None = None
     """`None`: its groups run in this process."""
 
     @property
     def stem(self) -> str:
         return self.benchmark.name
+
+    @property
+    def on(self) -> str:
+        return self.request.settings.on
 
     @property
     def output(self) -> Path | None:
@@ -115,9 +119,8 @@ class PairCall(RunCall[CaseExperiment, CaseRecord]):
             experiment=experiment,
             properties=properties,
             old=old,
-            open_executor=self.open_executor,
         )
-        return nullcontext(ready)
+        return ready.connect(self.executor, emit)
 
 
 @dataclass(kw_only=True)
@@ -132,8 +135,21 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
     """Experiment of the session that is continued; `None` for a new session."""
     portable: ClassVar[str] = "swarm_bench.app.running.portable.cases:PortablePairs"
     """What runs its groups elsewhere; nothing of it is imported otherwise."""
-    open_executor: OpenPacked | None = None
+    open_packed: OpenPacked | None = None
     """`None`: its groups run in this process."""
+
+    @asynccontextmanager
+    async def connect(
+        self, executor: ExecutorKind | None, emit: Emit | None
+    ) -> AsyncIterator[Self]:
+        """Reach the nodes where this runs, which is told to `emit`. Raises `UsageError` for what
+        cannot be run elsewhere."""
+        if executor is None or emit is None:
+            yield self
+            return
+        needs = self._make_portable().find_needs(self)
+        async with executor.connect(needs, emit) as self.open_packed:
+            yield self
 
     def plan(self, continued: CaseFolder[E, R] | None) -> Plan:
         return describe_trials(self.experiment, self.trials(), self.finished(continued))
@@ -186,16 +202,18 @@ class PairReady(Ready[CaseFolder[E, R], SessionResult], Generic[E, R]):
     ) -> AbstractAsyncContextManager[CaseExecution]:
         """Open what runs the groups of a round. Raises `UsageError` for what cannot be run
         elsewhere."""
-        if self.open_executor is None:
+        if self.open_packed is None:
             return nullcontext(run_here(partial(run_cases, self.benchmark.run)))
-        portable = entry_points.load("benchmarks", self.portable)()
-        return self.open_executor(portable.pack(self, folder.path, emit))
+        return self.open_packed(self._make_portable().pack(self, folder.path, emit))
+
+    def _make_portable(self) -> Any:
+        return entry_points.load("benchmarks", self.portable)()
 
     def store(self, folder: CaseFolder[E, R], emit: Emit) -> CaseStore:
         """Make what stores the trials of a round. Keys are in no job that leaves this process."""
         return CaseStore(
             experiment=self.experiment,
-            properties={} if self.open_executor else self.properties.plain,
+            properties={} if self.open_packed else self.properties.plain,
             folder=folder,
             to_continue=self.to_continue(folder),
             scorers=self.benchmark.scorers(),

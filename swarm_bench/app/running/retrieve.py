@@ -1,7 +1,7 @@
 """A call of `retrieve`, from what was typed to its summary."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,13 @@ from swarm_bench.app.result import SessionResult, format_on
 from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.movable import check_movable
 from swarm_bench.app.setup.own_tasks import render_task_file
-from swarm_bench.app.setup.retrieve import SearchFolder, open_folder, open_kit, read_experiment
+from swarm_bench.app.setup.retrieve import (
+    SearchFolder,
+    greet_servers,
+    open_folder,
+    open_kit,
+    read_experiment,
+)
 from swarm_bench.app.stored.past import find_continued_folder, find_newest
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.retrieve.running import QuestionContext, run_questions
@@ -24,7 +30,13 @@ from swarm_bench.config.layers import Resolved, Settings, Source, read_sources
 from swarm_bench.core import entry_points
 from swarm_bench.core.events import Emit
 from swarm_bench.core.report.plan import Plan
-from swarm_bench.core.roles.executor import OpenedExecutor, OpenPacked, find_executor, run_here
+from swarm_bench.core.roles.executor import (
+    ExecutorKind,
+    OpenedExecutor,
+    OpenPacked,
+    find_executor,
+    run_here,
+)
 from swarm_bench.core.session.base import Machine
 from swarm_bench.core.session.cases import Case, CaseDelivery, CaseJob
 from swarm_bench.core.session.designs import RETRIEVE
@@ -78,12 +90,16 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
     """A call of `retrieve`."""
 
     resolved: Resolved
-    open_executor: OpenPacked | None = None
-    """`None`: by the executor that the options name."""
+    executor: ExecutorKind | None = None
+    """`None`: the one that the options name."""
 
     @property
     def stem(self) -> str:
         return RETRIEVE.stem
+
+    @property
+    def on(self) -> str:
+        return self.resolved.settings.on
 
     @property
     def output(self) -> Path | None:
@@ -104,11 +120,27 @@ class RetrieveCall(Call[SearchFolder, SessionResult]):
         self, continued: SearchFolder | None, emit: Emit | None
     ) -> AsyncIterator["RetrieveReady"]:
         finished = frozenset(continued.records.find_finished() if continued else ())
-        async with open_kit(self.resolved, finished, emit) as kit:
-            open_executor = self.open_executor
-            if open_executor is None and emit is not None:
-                open_executor = find_executor(self.resolved.settings.on)
-            yield RetrieveReady(resolved=self.resolved, kit=kit, open_executor=open_executor)
+        async with AsyncExitStack() as stack:
+            opening = open_kit(self.resolved, any_recorded=bool(finished), emit=emit)
+            ready = RetrieveReady(
+                resolved=self.resolved, kit=await stack.enter_async_context(opening)
+            )
+            if emit is not None:
+                open_packed = await stack.enter_async_context(self._connect(ready.kit))
+                kit = await greet_servers(ready.kit, finished, emit)
+                ready = replace(ready, kit=kit, open_packed=open_packed)
+            yield ready
+
+    @asynccontextmanager
+    async def _connect(self, kit: QuestionContext) -> AsyncIterator[OpenPacked | None]:
+        """Reach the nodes, before a server is started; `None` for this process."""
+        settings = self.resolved.settings
+        if (executor := self.executor or find_executor(settings.on)) is None:
+            yield None
+            return
+        needs = entry_points.load("benchmarks", PORTABLE)().find_needs(kit, settings)
+        async with executor.connect(needs, kit.emit) as open_packed:
+            yield open_packed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +149,7 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
 
     resolved: Resolved
     kit: QuestionContext
-    open_executor: OpenPacked | None = None
+    open_packed: OpenPacked | None = None
     """`None`: its groups run in this process."""
 
     def plan(self, continued: SearchFolder | None) -> Plan:
@@ -158,11 +190,11 @@ class RetrieveReady(Ready[SearchFolder, SessionResult]):
         self, folder: SearchFolder
     ) -> AbstractAsyncContextManager[OpenedExecutor[CaseJob, CaseDelivery]]:
         """Open what runs the groups. Raises `UsageError` for what cannot be run elsewhere."""
-        if self.open_executor is None:
+        if self.open_packed is None:
             return nullcontext(run_here(partial(run_cases, partial(run_questions, self.kit))))
         portable = entry_points.load("benchmarks", PORTABLE)()
         settings = self.resolved.settings
-        return self.open_executor(await portable.pack(self.kit, settings, folder.path))
+        return self.open_packed(await portable.pack(self.kit, settings, folder.path))
 
     def blocks(self) -> Sequence[Block[Case]]:
         return plan_cases(self.kit.experiment)

@@ -32,6 +32,7 @@ from swarm_bench.app.trust.demands import list_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.interim_looks import look_again
 from swarm_bench.benchmarks.swarm.run_plan import Swarm, add_back_ends, extend, plan
+from swarm_bench.benchmarks.swarm.running.packing import find_needs
 from swarm_bench.config.layers import Resolved, Settings
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
@@ -94,7 +95,21 @@ async def open_prepared_session(
             snapshot=snapshot,
         )
         _tell_outlook(ready, resolved.settings, emit)
-        yield await _add_tool_answers(ready, _list_remaining_swarms(ready.experiment, heads), emit)
+        async with _connect(ready, resolved.settings, emit) as ready:
+            yield await _add_tool_answers(ready, heads, emit)
+
+
+@asynccontextmanager
+async def _connect(
+    ready: PreparedSession, settings: Settings, emit: Emit | None
+) -> AsyncIterator[PreparedSession]:
+    """Reach the nodes where it is to run, before a server is started."""
+    if emit is None or (kind := find_executor(settings.on)) is None:
+        yield ready
+        return
+    needs = find_needs(ready.experiment, ready.agent, settings.agent, ready.tools, ready.snapshot)
+    async with kind.connect(needs, emit) as open_packed:
+        yield replace(ready, open_packed=open_packed)
 
 
 def _tell(experiment: Experiment, resolved: Resolved, emit: Emit | None) -> None:
@@ -147,10 +162,11 @@ def _find_repository(resolved: Resolved) -> Path:
 
 
 async def _add_tool_answers(
-    ready: PreparedSession, swarms: Sequence[Swarm], emit: Emit | None
+    ready: PreparedSession, heads: Sequence[Head], emit: Emit | None
 ) -> PreparedSession:
     """Add what the tools of the modes say that are still to run; without `emit` they are not asked.
     Raises `UsageError`, also for a commit that is missing."""
+    swarms = _list_remaining_swarms(ready.experiment, heads)
     tasks = (trial.case for swarm in swarms for trial in swarm.trials)
     await check_commits(ready.snapshot.repository, tasks)
     if emit is None:
@@ -222,8 +238,6 @@ async def _check(inputs: SessionInputs, resolved: Resolved, emit: Emit | None) -
     for sentence in filter(None, sentences):
         if emit:
             emit(WarningRaised(message=sentence))
-    if emit:
-        find_executor(settings.on)  # what may be a class of the working folder, once it may load
     if settings.service_url and emit:
         async with open_running_service(settings.service_url):
             pass

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from swarm_bench.core.ports import Agent, Probe
+from swarm_bench.core.roles.executor import OpenPacked
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import CheckedRecording
 from swarm_bench.retrieval.handshake import Handshakes
@@ -25,6 +26,8 @@ class PreparedSession:
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     previous: Experiment | None = None
     """Experiment as stored before this call; `None` for a new session."""
+    open_packed: OpenPacked | None = None
+    """What opens it on the nodes that `--on` names; `None` for this process."""
     recorded_session: CheckedRecording | None = None
     """The recording that is played instead of running agents."""
 

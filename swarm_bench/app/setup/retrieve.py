@@ -72,11 +72,10 @@ class _Inputs:
 
 @asynccontextmanager
 async def open_kit(
-    resolved: Resolved, finished: frozenset[str | None], emit: Emit | None
+    resolved: Resolved, *, any_recorded: bool, emit: Emit | None
 ) -> AsyncIterator[QuestionContext]:
-    """Resolve everything, copy the repository, and greet the servers that have questions left; the
-    copy goes away with the block. Without `emit` it is only to be looked at, and no server is
-    started. Raises `UsageError`."""
+    """Resolve everything, and copy the repository; the copy goes away with the block. Without
+    `emit` it is only to be looked at. Raises `UsageError`."""
     settings, old = resolved.settings, resolved.retrieve_session
     inputs = _read_inputs(resolved, starts=emit is not None)
     name = (old.session if old else os.urandom(4).hex()) if emit else os.urandom(4).hex()
@@ -88,20 +87,19 @@ async def open_kit(
             inputs = await _make_tasks(inputs, settings.seed, snapshot.repository, emit)
         snapshot = await remove_answers(snapshot, old, inputs.tasks, create_tell(emit))
         new = _build_experiment(resolved, inputs, name, snapshot.repository)
-        experiment = extend_experiment(old, new, any_recorded=bool(finished)) if old else new
+        experiment = extend_experiment(old, new, any_recorded=any_recorded) if old else new
         experiment.check()
         if emit:
             tell_omissions(snapshot.repository, emit)
         await check_commits(snapshot.repository, experiment.tasks)
         tools = replace(build_tools(resolved, settings, work), inherit_settings=False)
-        kit = QuestionContext(
+        yield QuestionContext(
             experiment=experiment,
             tools=tools,
             snapshot=snapshot,
             emit=emit or (lambda event: None),
             secrets=tools.collect_secrets(*experiment.modes),
         )
-        yield await _greet_servers(kit, finished, emit) if emit else kit
 
 
 def _find_repository(resolved: Resolved) -> Path:
@@ -208,7 +206,7 @@ def _build_experiment(
     ).preregister()
 
 
-async def _greet_servers(
+async def greet_servers(
     kit: QuestionContext, finished: frozenset[str | None], emit: Emit
 ) -> QuestionContext:
     """Add what the servers say of modes that have questions left. Raises `UsageError`."""

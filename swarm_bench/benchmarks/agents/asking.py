@@ -4,7 +4,7 @@ the answers of its data set: then its run names what holds them."""
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -41,15 +41,16 @@ from swarm_bench.runtime.process import Command, ProcessResult
 from swarm_bench.runtime.untrusted import read
 
 _OUTPUT_BYTES = 64 * 1024 * 1024
-_TRANSCRIPT = re.compile(r"[0-9a-f]{12}-case-\d+-run-(\d+)\.txt")
+_TRANSCRIPT = re.compile(r"[0-9a-f]{12}-case-(\d+)-run-(\d+)\.txt")
 _ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 
-def is_transcript(file: PurePosixPath, run: int) -> bool:
-    """Tell whether what an agent printed in a run is stored under that name, below the folder of
-    all transcripts."""
+def is_transcript(file: PurePosixPath, run: int, numbers: Collection[int]) -> bool:
+    """Tell whether what an agent printed in a run, asked one of the cases of these numbers, is
+    stored under that name, below the folder of all transcripts."""
     match = _TRANSCRIPT.fullmatch(file.name)
-    return len(file.parts) == 2 and match is not None and int(match[1]) == run
+    is_named_so = match is not None and int(match[1]) in numbers and int(match[2]) == run
+    return len(file.parts) == 2 and is_named_so
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -283,13 +283,17 @@ class RowBenchmark:
             tools=None if setup.generate_only else Tools(environment=environment),
             judge=setup.judge,
             cases={case.id: case for case in cases},
-            numbers={case.id: number for number, case in enumerate(cases)},
+            numbers=self.number_cases(properties),
             concurrency=setup.concurrency,
             seed=setup.seed,
             prices=setup.prices,
             answers=setup.answers,
         )
         await ask_group(request, job.group, deliver)
+
+    def number_cases(self, properties: ModelBenchmark) -> dict[str, int]:
+        """Return the number of each case in the data set, from 0, by its id."""
+        return {case.id: number for number, case in enumerate(self.load_cases(properties))}
 
     def configure(self, properties: Mapping[str, Any], arm: Arm) -> ModelBenchmark:
         """Make the benchmark with the properties of an arm."""

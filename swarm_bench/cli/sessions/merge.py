@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.terminal import say, show_summary
 from swarm_bench.cli.output.waiting import show_step
 
 MERGE = """Make one session of the slices of a plan, each of which ran with --slice as a job of its
@@ -43,4 +43,7 @@ def merge(
         from swarm_bench.app.merging import merge as merge_slices
 
         merged = merge_slices(slices, output)
-    show_summary(merged.summary, merged.folder)
+    show_summary(merged.summary)
+    for path in merged.repeated:
+        say(f"{path} was named more than once, and is in the session once.")
+    say(f"Results: {merged.folder}")

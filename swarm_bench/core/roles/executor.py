@@ -9,6 +9,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -129,14 +130,14 @@ class PackedSession:
     out: Path
     """Folder for the files of its trials."""
     emit: Emit
-    agents_at_once: int
-    """Programs that one block starts at the same time."""
-    needs: "Needs"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """What a machine has to have."""
+
+    agents_at_once: int = 1
+    """Programs that one block starts at the same time."""
 
     programs: tuple[str, ...] = ()
     """Programs on its PATH."""
@@ -154,22 +155,23 @@ class Needs:
 
 _Opening = AbstractAsyncContextManager[OpenedExecutor[Any, Any]]
 OpenPacked = Callable[[PackedSession], _Opening]
-"""Opens what runs the groups of a session elsewhere, as `ExecutorKind.launch` does."""
+"""Opens what runs the groups of a session elsewhere. Raises `UsageError` and `HarnessError` where
+that cannot be."""
 
 
 class ExecutorKind(Protocol):
     """What `--on` names; packages register theirs as `swarm_bench.executors`. It is made without
     arguments, or with what stands behind a colon."""
 
-    def launch(
-        self, session: PackedSession
-    ) -> AbstractAsyncContextManager[OpenedExecutor[Any, Any]]:
-        """Open it for a session. Raises `UsageError` and `HarnessError` where it cannot be."""
+    def connect(self, needs: Needs, emit: Emit) -> AbstractAsyncContextManager[OpenPacked]:
+        """Reach the machines for the block, before anything is paid for, and examine them. Yields
+        what opens a session there, and another one when that has ended. Raises `UsageError`
+        where none can be reached, and `HarnessError` that names a machine which lacks something."""
         ...
 
-    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+    async def examine(self, needs: Needs) -> list[Check]:
         """Return what each machine has, and what to do about what it lacks: a problem where it
-        cannot run a session of so many agents. Raises `UsageError` where none can be reached."""
+        cannot run a session with these needs. Raises `UsageError` where none can be reached."""
         ...
 
 
@@ -187,17 +189,16 @@ def find_executor_kind(name: str) -> ExecutorKind:
     check_executor_name(name)
     with _wrap_errors(name, "cannot be made"):
         kind = entry_points.make("executors", name)
-        for method in ("launch", "examine"):
+        for method in ("connect", "examine"):
             if not callable(getattr(kind, method, None)):
                 raise TypeError(f"it has no {method}()")
     is_own = type(kind).__module__.startswith(_OWN_PACKAGE)
     return kind if is_own else _CheckedKind(name, kind)
 
 
-def find_executor(name: str) -> OpenPacked | None:
-    """Return what opens the executor of that name; `None` for this process. Raises as
-    `find_executor_kind` does."""
-    return None if name == LOCAL else find_executor_kind(name).launch
+def find_executor(name: str) -> ExecutorKind | None:
+    """Return what `--on` names; `None` for this process. Raises as `find_executor_kind` does."""
+    return None if name == LOCAL else find_executor_kind(name)
 
 
 @dataclass(frozen=True)
@@ -208,9 +209,17 @@ class _CheckedKind:
     kind: ExecutorKind
 
     @asynccontextmanager
-    async def launch(self, session: PackedSession) -> AsyncIterator[OpenedExecutor[Any, Any]]:
-        """Open it for a session. Raises `ConfigError` for what is no executor."""
-        opening = self._enter("launch()", lambda: self.kind.launch(session), _check_opened)
+    async def connect(self, needs: Needs, emit: Emit) -> AsyncIterator[OpenPacked]:
+        """Reach the machines. Raises `ConfigError` for what is no executor."""
+        make = partial(self.kind.connect, needs, emit)
+        async with self._enter("connect()", make, _check_open_packed) as open_packed:
+            yield partial(self._open_session, open_packed)
+
+    @asynccontextmanager
+    async def _open_session(
+        self, open_packed: OpenPacked, session: PackedSession
+    ) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+        opening = self._enter("opening a session", partial(open_packed, session), _check_opened)
         async with opening as executor:
             yield replace(
                 executor,
@@ -220,10 +229,10 @@ class _CheckedKind:
                 ),
             )
 
-    async def examine(self, needs: Needs, agents_at_once: int) -> list[Check]:
+    async def examine(self, needs: Needs) -> list[Check]:
         """Return what each machine has. Raises `ConfigError` for what is no executor."""
         with _wrap_errors(self.name, "examine() fails"):
-            checks = await self.kind.examine(needs, agents_at_once)
+            checks = await self.kind.examine(needs)
             if not isinstance(checks, list) or not all(isinstance(item, Check) for item in checks):
                 raise TypeError(f"it returns {checks!r}, and no list of Check")
         return checks
@@ -249,6 +258,11 @@ class _CheckedKind:
                 with _wrap_errors(self.name, f"{method} does not end well"):
                     raise
             raise
+
+
+def _check_open_packed(value: Any) -> None:
+    if not callable(value):
+        raise TypeError(f"it yields {value!r}, and nothing that opens a session")
 
 
 class _Nodes(Stored):

@@ -10,6 +10,10 @@ import pytest
 from swarm_bench.app import session as life
 from swarm_bench.app.benchmarks import run_call
 from swarm_bench.core.errors import HarnessError, UsageError
+from swarm_bench.core.events import Emit
+from swarm_bench.core.roles.executor import Needs
+from swarm_bench.executors.node_facts import Facts
+from swarm_bench.testing.worker_nodes import WorkerNodes
 from tests.builders.chat import chatting, says
 from tests.builders.workers import Workers, compare, read, request, run
 
@@ -98,9 +102,9 @@ def test_files_that_are_named_by_relative_paths_are_sent(
     asked = request("conala", tmp_path / "no", models=["reference"], dataset=str(outside))
 
     class Forgetful(Workers):
-        def _start(self, session: Any, name: str) -> Any:
+        def open_link(self, name: str, session: Any) -> Any:
             outside.unlink(missing_ok=True)
-            return super()._start(session, name)
+            return super().open_link(name, session)
 
     with pytest.raises(HarnessError, match="away.jsonl"):
         run(asked, Forgetful(tmp_path / "others"))
@@ -134,8 +138,8 @@ def test_keys_stay_where_they_are_and_each_machine_has_its_own(
     workers = Workers(tmp_path / "workers", {"SWARM_BENCH_PROPERTY_TOKEN": FAR})
     run(asked, workers)
     assert [line["figures"]["far"] for line in read(tmp_path / "away")] == [1.0] * 6
-    assert workers.opened[0].needs.keys == (("SWARM_BENCH_PROPERTY_TOKEN",),)
-    for name in ("n1", "n2"):
+    assert workers.needs.keys == (("SWARM_BENCH_PROPERTY_TOKEN",),)
+    for name in ("node-1", "node-2"):
         folder = tmp_path / "with-dotenv" / name
         folder.mkdir(parents=True)
         (folder / ".env").write_text(f"SWARM_BENCH_PROPERTY_TOKEN={FAR}\n")
@@ -165,10 +169,33 @@ def test_money_that_ends_lets_workers_finish_what_was_asked(tmp_path: Path) -> N
             patch.chdir(tmp_path)
             (tmp_path / "prices.toml").write_text(PRICES)
             result = life.run(
-                replace(run_call(asked), open_executor=Workers(tmp_path / "workers").open),
+                replace(run_call(asked), executor=Workers(tmp_path / "workers")),
                 lambda _: None,
             )
         assert result.stopped is not None
         records = read(tmp_path / "s")
         assert 0 < len(records) < 8
         assert len(chat.bodies) == len(records)  # what was asked is stored
+
+
+class Older(Workers):
+    """Nodes of which the second has an older version."""
+
+    def collect_facts(self, name: str, needs: Needs) -> Facts:
+        facts = super().collect_facts(name, needs)
+        return {**facts, "version": "0.0.1"} if name == "node-2" else facts
+
+    def connect(self, needs: Needs, emit: Emit) -> Any:
+        return WorkerNodes.connect(self, needs, emit)
+
+
+def test_no_model_is_asked_where_a_node_is_refused(tmp_path: Path) -> None:
+    with chatting(lambda _: says("x = 1")) as chat:
+        words = [f"{chat.url}/v1#m", f"{chat.url}/v1#n"]
+        asked = request("conala", tmp_path / "s", models=words, limit="2")
+        with pytest.raises(HarnessError, match=r"^The node node-2 has swarm-bench 0\.0\.1, and"):
+            run(asked, Older(tmp_path / "workers"))
+        assert chat.bodies == chat.greetings == []
+        assert not (tmp_path / "s").exists()
+        run(asked, Workers(tmp_path / "workers"))
+        assert len(chat.greetings) == 2

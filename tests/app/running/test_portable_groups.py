@@ -64,6 +64,7 @@ def test_a_delivery_is_the_same_behind_the_wire(delivery: CaseDelivery) -> None:
     [
         ("transcripts/claude/0123456789ab-case-7-run-1.txt", True),
         ("transcripts/claude/0123456789ab-case-7-run-2.txt", False),
+        ("transcripts/claude/0123456789ab-case-8-run-1.txt", False),
         ("transcripts/0123456789ab-case-7-run-1.txt", False),
         ("transcripts/claude/more/0123456789ab-case-7-run-1.txt", False),
         ("transcripts/claude/metrics.jsonl", False),
@@ -71,9 +72,11 @@ def test_a_delivery_is_the_same_behind_the_wire(delivery: CaseDelivery) -> None:
         ("metrics.jsonl", False),
     ],
 )
-def test_of_models_only_transcripts_of_the_run_are_taken(file: str, *, is_owned: bool) -> None:
+def test_of_models_only_transcripts_of_the_group_are_taken(file: str, *, is_owned: bool) -> None:
     job = CaseJob(group=CaseGroup(id="g", run=1, arm="a", trials=(TRIAL,)), properties={})
-    assert PortableModels().owns_file(job, PurePosixPath(file)) == is_owned
+    portable = PortableModels()
+    portable.numbers = {"a": {"c": 7}}
+    assert portable.owns_file(job, PurePosixPath(file)) == is_owned
     assert not PortableGroups().owns_file(job, PurePosixPath(file))
 
 
@@ -128,10 +131,10 @@ async def test_a_trial_that_waits_for_money_can_be_given_up(tmp_path: Path) -> N
 
     with anyio.fail_after(40):
         async with (
-            Workers(tmp_path / "workers", places=1).open(session) as executor,
-            executor.reserve_host() as place,
+            Workers(tmp_path / "workers", nodes=1).open_session(session) as executor,
+            executor.reserve_host() as host,
             anyio.create_task_group() as tasks,
         ):
-            tasks.start_soon(place.execute, CaseJob(group=group, properties={}), wait)
+            tasks.start_soon(host.execute, CaseJob(group=group, properties={}), wait)
             await waits.wait()
             tasks.cancel_scope.cancel()

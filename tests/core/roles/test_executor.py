@@ -12,7 +12,6 @@ from swarm_bench.core.roles.executor import (
     Host,
     Needs,
     OpenedExecutor,
-    find_executor,
     find_executor_kind,
 )
 
@@ -35,7 +34,11 @@ class Fine:
     checks: Any = CHECKS
 
     @asynccontextmanager
-    async def launch(self, _: Any) -> AsyncIterator[Any]:
+    async def connect(self, *_: Any) -> AsyncIterator[Any]:
+        yield self.open_session
+
+    @asynccontextmanager
+    async def open_session(self, _: Any) -> AsyncIterator[Any]:
         yield self.opened
 
     async def examine(self, *_: Any) -> Any:
@@ -52,13 +55,13 @@ class Exits(Fine):
         raise SystemExit(1)
 
 
-class HasNoLaunch:
+class CannotConnect:
     async def examine(self, *_: Any) -> Any: ...
 
 
-class RaisesWhenLaunched(Fine):
+class RaisesWhenConnected(Fine):
     @asynccontextmanager
-    async def launch(self, _: Any) -> AsyncIterator[Any]:
+    async def connect(self, *_: Any) -> AsyncIterator[Any]:
         raise KeyError("x")
         yield
 
@@ -66,23 +69,34 @@ class RaisesWhenLaunched(Fine):
         raise KeyError("x")
 
 
-class GivesNothing(Fine):
-    checks = None
+class ConnectsToNothing(Fine):
+    @asynccontextmanager
+    async def connect(self, *_: Any) -> AsyncIterator[Any]:
+        yield None
 
-    def launch(self, _: Any) -> Any:
+
+class RaisesWhenOpened(Fine):
+    @asynccontextmanager
+    async def open_session(self, _: Any) -> AsyncIterator[Any]:
+        raise KeyError("x")
+        yield
+
+
+class GivesNothing(Fine):
+    def open_session(self, _: Any) -> Any:
         return None
 
 
 class YieldsTwice(Fine):
     @asynccontextmanager
-    async def launch(self, _: Any) -> AsyncIterator[Any]:
+    async def open_session(self, _: Any) -> AsyncIterator[Any]:
         yield self.opened
         yield self.opened
 
 
-class CannotConnect(Fine):
+class IsNotThere(Fine):
     @asynccontextmanager
-    async def launch(self, _: Any) -> AsyncIterator[Any]:
+    async def connect(self, *_: Any) -> AsyncIterator[Any]:
         raise HarnessError("nobody answers")
         yield
 
@@ -91,23 +105,39 @@ def on(kind: type) -> str:
     return f"{__name__}:{kind.__name__}"
 
 
-async def launch(kind: type) -> OpenedExecutor[Any, Any]:
-    open_executor = find_executor(on(kind))
-    assert open_executor is not None
-    async with open_executor(SESSION) as executor, executor.reserve_host() as host:
+@asynccontextmanager
+async def opened(kind: type) -> AsyncIterator[OpenedExecutor[Any, Any]]:
+    connection = find_executor_kind(on(kind)).connect(Needs(), lambda _: None)
+    async with (
+        connection as open_packed,
+        open_packed(SESSION) as executor,
+        executor.reserve_host() as host,
+    ):
         assert host.execute is execute
+        yield executor
+
+
+async def launch(kind: type) -> OpenedExecutor[Any, Any]:
+    async with opened(kind) as executor:
         return executor
 
 
-@pytest.mark.parametrize("kind", [RaisesWhenMade, Exits, HasNoLaunch])
+@pytest.mark.parametrize("kind", [RaisesWhenMade, Exits, CannotConnect])
 def test_a_class_that_cannot_be_made_is_named(kind: type) -> None:
     with pytest.raises(ConfigError, match=f"^--on .*{kind.__name__}: cannot be made: .*; fix it$"):
         find_executor_kind(on(kind))
 
 
-@pytest.mark.parametrize("kind", [RaisesWhenLaunched, GivesNothing, YieldsTwice])
-async def test_a_class_that_cannot_be_launched_is_named(kind: type) -> None:
-    with pytest.raises(ConfigError, match=rf"^--on .*{kind.__name__}: launch\(\) .*; fix it$"):
+@pytest.mark.parametrize("kind", [RaisesWhenConnected, ConnectsToNothing])
+async def test_a_class_that_cannot_be_connected_is_named(kind: type) -> None:
+    with pytest.raises(ConfigError, match=rf"^--on .*{kind.__name__}: connect\(\) .*; fix it$"):
+        await launch(kind)
+
+
+@pytest.mark.parametrize("kind", [RaisesWhenOpened, GivesNothing, YieldsTwice])
+async def test_a_class_that_opens_no_session_is_named(kind: type) -> None:
+    sentence = rf"^--on .*{kind.__name__}: opening a session .*; fix it$"
+    with pytest.raises(ConfigError, match=sentence):
         await launch(kind)
 
 
@@ -129,12 +159,12 @@ async def test_a_class_that_cannot_be_launched_is_named(kind: type) -> None:
 )
 async def test_what_is_yielded_is_checked(monkeypatch: pytest.MonkeyPatch, opened: Any) -> None:
     monkeypatch.setattr(Fine, "opened", opened)
-    with pytest.raises(ConfigError, match=r"^--on .*Fine: launch\(\) fails: .*; fix it$"):
+    with pytest.raises(ConfigError, match=r"^--on .*Fine: opening a session fails: .*; fix it$"):
         await launch(Fine)
 
 
 @pytest.mark.parametrize("host", [None, 7, Host(None), Host(execute, "a\nb"), Host(execute, 7)])  # type: ignore[arg-type]
-async def test_places_are_checked(monkeypatch: pytest.MonkeyPatch, host: Any) -> None:
+async def test_hosts_are_checked(monkeypatch: pytest.MonkeyPatch, host: Any) -> None:
     opened = OpenedExecutor[Any, Any](reserve_host=lambda: nullcontext(host))
     monkeypatch.setattr(Fine, "opened", opened)
     with pytest.raises(ConfigError, match=r"^--on .*Fine: reserve_host\(\) fails: .*; fix it$"):
@@ -143,20 +173,18 @@ async def test_places_are_checked(monkeypatch: pytest.MonkeyPatch, host: Any) ->
 
 @pytest.mark.parametrize("checks", [None, 7, [3]])
 async def test_what_is_examined_is_checked(monkeypatch: pytest.MonkeyPatch, checks: Any) -> None:
-    assert await find_executor_kind(on(Fine)).examine(Needs(), 1) == CHECKS
+    assert await find_executor_kind(on(Fine)).examine(Needs()) == CHECKS
     monkeypatch.setattr(Fine, "checks", checks)
-    for kind in (Fine, RaisesWhenLaunched):
+    for kind in (Fine, RaisesWhenConnected):
         with pytest.raises(ConfigError, match=r"^--on .*: examine\(\) fails: .*; fix it$"):
-            await find_executor_kind(on(kind)).examine(Needs(), 1)
+            await find_executor_kind(on(kind)).examine(Needs())
 
 
 async def test_errors_with_a_sentence_and_those_of_the_block_pass() -> None:
     assert (await launch(Fine)).nodes == {"n": {"processors": 2}}
     with pytest.raises(HarnessError, match="^nobody answers$"):
-        await launch(CannotConnect)
-    open_executor = find_executor(on(Fine))
-    assert open_executor is not None
+        await launch(IsNotThere)
     for error in (KeyError("a defect of ours"), NodeLost("gone")):
         with pytest.raises(type(error)):
-            async with open_executor(SESSION) as executor, executor.reserve_host():
+            async with opened(Fine):
                 raise error

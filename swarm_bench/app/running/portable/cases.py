@@ -86,30 +86,34 @@ _CONTEXT = TypeAdapter(_Context)
 class PortablePairs(PortableGroups):
     """Sessions of a benchmark with arms of its own."""
 
+    def find_needs(self, ready: PairReady[Any, Any]) -> Needs:
+        """Return what a machine has to have. Raises `UsageError` for what cannot be run
+        elsewhere."""
+        keys = self._build_context(ready).keys
+        return self._build_needs(ready, tuple((_name_variable(name),) for name in keys))
+
     def pack(self, ready: PairReady[Any, Any], folder: Path, emit: Emit) -> PackedSession:
         """Return the session as plain data, without keys. Raises `UsageError` for what cannot be
         run elsewhere."""
-        experiment, secrets = ready.experiment, ready.properties.secrets
-        names, settings = tuple(_list_keys(ready)), ready.request.settings
-        context = _Context(
+        return PackedSession(
+            benchmark=ready.portable,
+            portable=self,
+            context=_CONTEXT.dump_json(self._build_context(ready)),
+            out=folder,
+            emit=emit,
+        )
+
+    def _build_context(self, ready: PairReady[Any, Any]) -> _Context:
+        secrets, settings = ready.properties.secrets, ready.request.settings
+        return _Context(
             benchmark=ready.request.benchmark,
-            experiment=check_text(experiment.model_dump_json(), secrets),
-            keys=names,
+            experiment=check_text(ready.experiment.model_dump_json(), secrets),
+            keys=tuple(_list_keys(ready)),
             allow_code_execution=settings.allow_code_execution,
             environment=settings.environment,
             answers=self._list_answers(ready),
             files=read_files([ready.request.benchmark, *self._list_texts(ready)], secrets),
             has_limit=settings.max_cost is not None,
-        )
-        keys = tuple((_name_variable(name),) for name in names)
-        return PackedSession(
-            benchmark=ready.portable,
-            portable=self,
-            context=_CONTEXT.dump_json(context),
-            out=folder,
-            emit=emit,
-            agents_at_once=self._count_agents(ready),
-            needs=self._build_needs(ready, keys),
         )
 
     async def start(
@@ -141,11 +145,8 @@ class PortablePairs(PortableGroups):
         """Yield the texts that may name files."""
         yield from list_texts(ready.experiment.properties)
 
-    def _count_agents(self, ready: Any) -> int:
-        return int(ready.experiment.concurrency)
-
     def _build_needs(self, ready: Any, keys: tuple[tuple[str, ...], ...]) -> Needs:
-        return Needs(keys=keys)
+        return Needs(keys=keys, agents_at_once=ready.experiment.concurrency)
 
     def _prepare(self, values: _Context, folder: Path) -> _Runnable:
         benchmark = find_runnable_benchmark(values.benchmark)
@@ -162,10 +163,28 @@ class PortablePairs(PortableGroups):
 class PortableModels(PortablePairs):
     """Sessions of a benchmark that asks models."""
 
+    def __init__(self) -> None:
+        self.numbers: Mapping[str, Mapping[str, int]] = {}
+        """Numbers of the cases in the data set, by arm and case."""
+
     def owns_file(self, job: CaseJob, file: PurePosixPath) -> bool:
-        """Tell whether it can be what an agent printed that was asked in the run of the group."""
+        """Tell whether it can be what an agent printed that was asked a case of the group."""
+        group = job.group
+        numbers = {self.numbers[group.arm][trial.case.id] for trial in group.trials}
         is_below = file.is_relative_to(TRANSCRIPTS)
-        return is_below and is_transcript(file.relative_to(TRANSCRIPTS), job.group.run)
+        return is_below and is_transcript(file.relative_to(TRANSCRIPTS), group.run, numbers)
+
+    def pack(self, ready: Any, folder: Path, emit: Emit) -> PackedSession:
+        """Return the session as plain data, without keys. Raises `UsageError`."""
+        self._number_cases(ready)
+        return super().pack(ready, folder, emit)
+
+    def _number_cases(self, ready: ModelReady) -> None:
+        benchmark, plain = ready.benchmark, ready.properties.plain
+        self.numbers = {
+            arm.name: benchmark.number_cases(benchmark.configure(plain, arm))
+            for arm in ready.experiment.models
+        }
 
     def _list_answers(self, ready: ModelReady) -> tuple[ModelRecord, ...]:
         return tuple(_find_setup(ready).answers.values())
@@ -177,17 +196,17 @@ class PortableModels(PortablePairs):
         yield from list_sources(setup)
         yield experiment.data.name
 
-    def _count_agents(self, ready: ModelReady) -> int:
-        starts = asks_agents(_find_setup(ready).sources)
-        return ready.experiment.requests_at_once if starts else 1
-
     def _build_needs(self, ready: ModelReady, keys: tuple[tuple[str, ...], ...]) -> Needs:
         setup, experiment = _find_setup(ready), ready.experiment
         variables = setup.model_context.variables
         groups = [_list_source_keys(source) for source in list_sources(setup).values()]
         groups = [names for names in groups if any(variables.get(name) for name in names)]
         programs = (*experiment.programs.values(), experiment.environment)
-        return Needs(programs=list_programs(programs), keys=tuple(dict.fromkeys([*keys, *groups])))
+        return Needs(
+            agents_at_once=experiment.requests_at_once if asks_agents(setup.sources) else 1,
+            programs=list_programs(programs),
+            keys=tuple(dict.fromkeys([*keys, *groups])),
+        )
 
     def _prepare(self, values: _Context, folder: Path) -> _Runnable:
         benchmark: Any = find_runnable_benchmark(values.benchmark)
@@ -195,6 +214,7 @@ class PortableModels(PortablePairs):
         request = _make_request(values, benchmark)
         properties = _resolve(benchmark, request, old)
         ready = build_ready(benchmark, request, properties, old, will_run=True)
+        self._number_cases(ready)
         benchmark = ready.benchmark.reuse_answers(values.answers).set_folder(folder / OUT)
         return _Runnable(
             run=partial(_run_judged, benchmark) if values.has_limit else benchmark.run,

@@ -27,7 +27,7 @@ from swarm_bench.config.layers import PREFIX, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
-from swarm_bench.core.roles.executor import Deliver, Executor, PackedSession
+from swarm_bench.core.roles.executor import Deliver, Executor, Needs, PackedSession
 from swarm_bench.core.session.cases import CaseDelivery, CaseJob
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import RetrieveExperiment
@@ -37,7 +37,12 @@ from swarm_bench.retrieval.modes.secrets import build_mode_needs, check_text, re
 from swarm_bench.retrieval.modes.variables import MODE_FOLDER, find_texts
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import temporary
-from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_commits, pack_snapshot
+from swarm_bench.runtime.workspaces.snapshots import (
+    PackedSnapshot,
+    count_bytes,
+    pack_commits,
+    pack_snapshot,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +68,22 @@ _CONTEXT = TypeAdapter(_Context)
 class PortableQuestions(PortableGroups):
     """Sessions of `retrieve`."""
 
+    def find_needs(self, kit: QuestionContext, settings: Settings) -> Needs:
+        """Return what a machine has to have. Raises `UsageError` for what cannot be run
+        elsewhere."""
+        refuse_values(settings)
+        refuse_keys(kit.experiment.modes)
+        read_files(_list_texts(_make_modes(kit)), kit.secrets)
+        names = list_variable_names(settings)
+        needs = build_mode_needs(kit.experiment.modes, names, kit.tools.variables)
+        copies = 3 + len({task.commit for task in kit.experiment.tasks})
+        disk_mb = copies * count_bytes(kit.snapshot) >> 20
+        return replace(needs, programs=("git", *needs.programs), disk_mb=disk_mb)
+
     async def pack(self, kit: QuestionContext, settings: Settings, folder: Path) -> PackedSession:
         """Return the session as plain data, without keys. Raises `UsageError` for what cannot be
         run elsewhere."""
-        refuse_values(settings)
-        refuse_keys(kit.experiment.modes)
-        names = list_variable_names(settings)
-        modes = tuple(map(_make_relative, kit.experiment.modes))
+        names, modes = list_variable_names(settings), _make_modes(kit)
         experiment = kit.experiment.model_copy(update={"modes": modes})
         commits = [task.commit for task in experiment.tasks]
         needs = build_mode_needs(modes, names, kit.tools.variables)
@@ -83,17 +97,12 @@ class PortableQuestions(PortableGroups):
             snapshot=pack_snapshot(kit.snapshot),
             commits=await pack_commits(kit.snapshot, commits, kit.tools.work),
         )
-        dumped = _CONTEXT.dump_json(context)
         return PackedSession(
             benchmark=PORTABLE,
             portable=self,
-            context=dumped,
+            context=_CONTEXT.dump_json(context),
             out=folder,
             emit=kit.emit,
-            agents_at_once=1,
-            needs=replace(
-                needs, programs=("git", *needs.programs), disk_mb=3 * (len(dumped) >> 20)
-            ),
         )
 
     async def start(
@@ -152,6 +161,10 @@ def _build_tools(values: _Context, experiment: RetrieveExperiment, folder: Path)
         service_url=experiment.service_url,
         index_timeout=experiment.index_timeout,
     )
+
+
+def _make_modes(kit: QuestionContext) -> tuple[Mode, ...]:
+    return tuple(map(_make_relative, kit.experiment.modes))
 
 
 def _make_relative(mode: Mode) -> Mode:

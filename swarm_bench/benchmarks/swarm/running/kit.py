@@ -111,8 +111,13 @@ class Kit:
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """Values that must not reach a file: every agent can read those of all modes."""
-        texts = [self.experiment.service_url or "", *self.experiment.agent_args]
-        return find_secrets(self.tools, self.experiment.modes, texts)
+        return find_session_secrets(self.experiment, self.tools)
+
+
+def find_session_secrets(experiment: Experiment, tools: Tools) -> tuple[str, ...]:
+    """Collect the secrets that can be read in a session."""
+    texts = [experiment.service_url or "", *experiment.agent_args]
+    return find_secrets(tools, experiment.modes, texts)
 
 
 @dataclass(frozen=True, kw_only=True)

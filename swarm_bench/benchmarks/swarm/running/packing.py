@@ -4,8 +4,8 @@ the repository. Variables that modes and agents are started with are those of th
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from swarm_bench.benchmarks.agents.finding import find_agent, find_agent_file, find_node_agents
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.run_plan import list_commits
-from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.kit import Kit, find_session_secrets
 from swarm_bench.config.located import read_located
 from swarm_bench.config.parsing import YAML
 from swarm_bench.config.text_file import placeholders, read_text
@@ -29,12 +29,20 @@ from swarm_bench.retrieval.canopy.backends import find_named_program, name_progr
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 from swarm_bench.retrieval.modes.secrets import build_mode_needs, check_text, refuse_keys
 from swarm_bench.retrieval.modes.variables import find_texts
+from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.retrieval.probes.registered import load_probes
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import make_folder, write_whole
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspaces.snapshots import PackedSnapshot, pack_commits, pack_snapshot
+from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.workspaces.snapshots import (
+    PackedSnapshot,
+    count_bytes,
+    pack_commits,
+    pack_snapshot,
+)
+from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 _KIND = "agent file"
 
@@ -56,6 +64,8 @@ class _PackedKit:
     agent: _PackedAgent
     snapshot: PackedSnapshot
     commits: Mapping[str, PackedSnapshot]
+    placebo: Mapping[str, bytes]
+    """What placebos answer with, by relative path."""
     programs: Mapping[str, str]
     """What names the canopy programs on every machine; empty for those on the PATH."""
     keep_workspaces: bool
@@ -71,7 +81,6 @@ async def pack_kit(kit: Kit) -> bytes:
     """Return the kit as JSON, with the content of all copies of the repository that its swarms
     need. Raises `UsageError` and `ConfigError` for an agent whose files cannot
     be sent, and for keys, which are not; `HarnessError` for a commit that cannot be copied."""
-    refuse_keys(kit.experiment.modes)
     check_text(kit.experiment.model_dump_json(), kit.secrets)
     with temporary(kit.work) as folder:
         commits = list_commits(kit.experiment)
@@ -79,9 +88,10 @@ async def pack_kit(kit: Kit) -> bytes:
     values: dict[str, Any] = {name: getattr(kit, name) for name in _COPIED_FIELDS}
     return _PACKED.dump_json(
         _PackedKit(
-            agent=_pack_agent(kit),
+            agent=_pack_agent(kit.agent_spec, kit.secrets),
             snapshot=pack_snapshot(kit.snapshot),
             commits=packed,
+            placebo=_read_placebo(kit.work / PLACEBO),
             programs={name: name_program(name, path) for name, path in kit.tools.programs.items()},
             **values,
         )
@@ -92,6 +102,9 @@ def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
     """Make a kit that works below the folder. Raises `UnknownName` for an agent that is not
     installed here."""
     values = _PACKED.validate_json(content)
+    for name, material in values.placebo.items():
+        make_folder((folder / PLACEBO / name).parent)
+        write_whole(folder / PLACEBO / name, material)
     return Kit(
         agent=_unpack_agent(values.agent, folder / "agent"),
         agent_spec=values.agent.spec,
@@ -105,30 +118,43 @@ def unpack_kit(content: bytes, folder: Path, emit: Emit) -> Kit:
     )
 
 
-def find_needs(kit: Kit, packed_bytes: int) -> Needs:
-    """Return what a machine needs to run a swarm of the kit, which has so many bytes."""
-    experiment = kit.experiment
-    abilities = kit.agent.abilities if isinstance(kit.agent, Described) else None
-    of_modes = build_mode_needs(experiment.modes, experiment.agent_env, kit.tools.variables)
-    keys = [*of_modes.keys]
-    is_let_in = experiment.rehearsal or experiment.inherit_settings
-    if abilities and abilities.keys and not (abilities.keyless or is_let_in):
-        keys.append(abilities.keys)
-    of_agent = (abilities and abilities.memory_mb) or 0
-    return Needs(
-        programs=("git", *of_modes.programs, *_list_agent_programs(kit)),
-        keys=tuple(keys),
-        memory_mb=of_agent * experiment.at_once,
-        disk_mb=(packed_bytes >> 20) * (2 + experiment.at_once),
-        agents=find_node_agents(kit.agent_spec),
+def _read_placebo(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {file.relative_to(folder).as_posix(): read(file) for file in files}
+
+
+def find_needs(
+    experiment: Experiment, agent: Agent, spec: str, tools: Tools, snapshot: Snapshot
+) -> Needs:
+    """Return what a machine needs to run a swarm; `spec` is what `--agent` was given. Raises
+    `UsageError` and `ConfigError` for keys, and for an agent whose files cannot be sent."""
+    refuse_keys(experiment.modes)
+    _pack_agent(spec, find_session_secrets(experiment, tools))
+    of_modes = build_mode_needs(experiment.modes, experiment.agent_env, tools.variables)
+    at_once, copies = experiment.at_once, len(list_commits(experiment)) + 2
+    needs = replace(
+        of_modes, agents_at_once=at_once, disk_mb=(copies + at_once) * count_bytes(snapshot) >> 20
     )
+    is_let_in = experiment.rehearsal or experiment.inherit_settings
+    return add_agent_needs(needs, agent, spec, experiment.agent.path, is_let_in=is_let_in)
 
 
-def _list_agent_programs(kit: Kit) -> tuple[str, ...]:
-    """Return the program of an agent whose file is sent, unless it is named by its path."""
-    path = kit.experiment.agent.path if find_agent_file(kit.agent_spec) else None
-    is_found = path is not None and shutil.which(Path(path).name) == path
-    return (Path(path).name,) if path and is_found else ()
+def add_agent_needs(
+    needs: Needs, agent: Agent | None, spec: str, path: str | None, *, is_let_in: bool
+) -> Needs:
+    """Add what agents need, whose program has that path: `is_let_in` without a key."""
+    abilities = agent.abilities if isinstance(agent, Described) else None
+    keys = abilities.keys if abilities and not (abilities.keyless or is_let_in) else ()
+    # Of an agent whose file is sent; unless it is named by its path.
+    is_found = path and find_agent_file(spec) and shutil.which(Path(path).name) == path
+    programs = (Path(path).name,) if path and is_found else ()
+    return replace(
+        needs,
+        programs=("git", *needs.programs, *programs),
+        keys=(*needs.keys, *((keys,) if keys else ())),
+        memory_mb=((abilities and abilities.memory_mb) or 0) * needs.agents_at_once,
+        agents=find_node_agents(spec),
+    )
 
 
 def _build_tools(packed: _PackedKit, folder: Path) -> Tools:
@@ -148,8 +174,7 @@ def _build_tools(packed: _PackedKit, folder: Path) -> Tools:
     )
 
 
-def _pack_agent(kit: Kit) -> _PackedAgent:
-    spec = kit.agent_spec
+def _pack_agent(spec: str, secrets: Collection[str]) -> _PackedAgent:
     file = find_agent_file(spec)
     if file is None:
         return _PackedAgent(spec=spec, file_name=None, content="")
@@ -163,7 +188,7 @@ def _pack_agent(kit: Kit) -> _PackedAgent:
         if redact_secret_parts(texts) != texts:
             raise _make_key_error(spec)
     content = read_text(file, _KIND)
-    if clean_text(content, kit.secrets) != content:
+    if clean_text(content, secrets) != content:
         raise _make_key_error(spec)
     return _PackedAgent(spec=spec, file_name=file.name, content=content)
 
