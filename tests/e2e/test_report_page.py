@@ -2,8 +2,10 @@
 opened."""
 
 import json
+import os
 import re
 import shlex
+import sys
 import zlib
 from base64 import b64decode
 from collections import Counter
@@ -177,6 +179,42 @@ def test_trials_without_streams_say_so(bench: Bench, session: Path) -> None:
     (trial, *_) = json.loads(zlib.decompress(b64decode(content)))["trials"]
     assert trial["calls"] is None
     assert "not in the session's folder" in trial["remarks"][0]
+
+
+MEASURE = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[2:])
+with open(sys.argv[1], "w") as file:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=file)
+sys.exit(done.returncode)
+"""
+
+
+def test_streams_of_any_size_and_bytes_leave_the_rest(bench: Bench, session: Path) -> None:
+    first, second = (session / "baseline" / f"agent-{n}.stream.jsonl" for n in (1, 2))
+    os.truncate(first, 200 * 1024 * 1024)
+    lines = second.read_bytes().splitlines()
+    at = next(number for number, line in enumerate(lines) if b"tool_result" in line)
+    event = json.loads(lines[at])
+    event["message"]["content"][0]["content"] = "@"
+    lines[at] = json.dumps(event).encode().replace(b"@", b"x" * 10_000_000 + b"\xff\xfe \xe2\x82")
+    second.write_bytes(b"\n".join([b"\xff\xfe", *lines, b'{"type": "assi']))
+    figure = bench.folder / "kilobytes"
+    inside = (sys.executable, "-c", MEASURE, str(figure))
+    done = bench.call("report", "out", "--html", inside=inside)
+    assert done.code == 0, done.err
+    assert int(figure.read_text()) < 600_000
+    page = (session / "report.html").read_text()
+    packed = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    tasks = [json.loads(zlib.decompress(b64decode(content))) for content in packed]
+    trials = {trial["name"]: trial for task in tasks for trial in task["trials"]}
+    large, odd = (trials[f"baseline, run 1, agent {number}"] for number in (1, 2))
+    assert large["calls"] is None
+    assert "too large for this page" in large["remarks"][0]
+    assert large["answer"]  # from the trial's page, as agents without a stream have it
+    assert odd["remarks"] == []
+    assert any("9,980,00" in (call["result"] or "") for call in odd["calls"])
+    assert len(page) < 200_000
 
 
 def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
