@@ -140,7 +140,7 @@ class Citations:
     def score(self, context: ScoreContext) -> Mapping[str, Score | Missing]:
         if not context.files:
             return dict.fromkeys(self.keys, Missing("the files of the repository are not known"))
-        citations = _select_distinct(find_citations(context))
+        citations = list_citations(context)
         invented = [citation for citation in citations if citation.path is None]
         exact = [
             citation
@@ -169,10 +169,10 @@ class Citations:
         }
 
 
-def _select_distinct(references: tuple[Reference, ...]) -> list[Reference]:
-    """Return the references without repetitions."""
+def list_citations(context: ScoreContext) -> list[Reference]:
+    """Return what an answer points to, without repetitions."""
     different: dict[tuple[object, ...], Reference] = {}
-    for reference in references:
+    for reference in find_citations(context):
         location = reference.path or reference.mention
         key = (location, reference.first_line, reference.last_line, reference.symbol)
         different.setdefault(key, reference)

@@ -137,14 +137,19 @@ def make_calls(*arguments: str, result: str = "result") -> tuple[ShownCall, ...]
 def make_trial(name: str, calls: Sequence[ShownCall], text: str = "text") -> ShownTrial:
     return ShownTrial(
         name=name,
+        arm=name.partition(", run ")[0],
+        run=1,
         outcome=text,
-        figures=((text, RATIO),),
+        figures=((text, RATIO), (text, text)),
         turns=(100, None),
         conversation=Conversation(calls=tuple(calls), texts={1: text}),
         answer=text,
         errors=text,
         key=((text, True), (f"{text}2", False)),
-        remark=text,
+        is_markdown=True,
+        cited=((text, True), (text, False), (text, None)),
+        notes=((text, text),),
+        remarks=(text,),
     )
 
 
@@ -160,6 +165,7 @@ def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
     return SessionPage(
         document=make_document(text),
         notice=text,
+        command=text,
         matrix=Matrix(title=text, about=text, case=text, arms=(text, text), rows=rows),
         timeline=Timeline(
             title=text, about=text, seconds=2.0, lanes=(Lane(label=text, bars=(bar,)),)

@@ -2,10 +2,14 @@
 opened."""
 
 import json
+import os
 import re
+import shlex
+import sys
 import zlib
 from base64 import b64decode
 from collections import Counter
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -19,6 +23,10 @@ from swarm_bench.runtime.files import hold_lock
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+TASKS = """
+tasks:
+  - {id: auth, title: Tokens, prompt: 'Where is a token checked?', key: {files: [shop/auth.py]}}
+"""
 COMPARE = ("compare", "--modes", "baseline", "--agents", "2", "--runs", "1", "--quiet")
 
 
@@ -154,7 +162,11 @@ def test_transcripts_are_those_of_the_streams(bench: Bench, session: Path) -> No
         assert all(call["result"] is not None for call in trial["calls"])
         assert len(trial["turns"]) == record["num_turns"]
         assert len(trial["answer"].splitlines()) == record["result_lines"]
-        assert not trial["remark"]
+        assert trial["remarks"] == []
+        assert trial["markdown"]
+        assert record["scores"]["citations_invented"] == 0
+        assert all(exists for _, exists in trial["cited"])
+    assert any(trial["cited"] for trial in trials.values())
     assert page.count('<rect class="mark"') == len(trials) == 2
 
 
@@ -166,7 +178,43 @@ def test_trials_without_streams_say_so(bench: Bench, session: Path) -> None:
     (content, *_) = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
     (trial, *_) = json.loads(zlib.decompress(b64decode(content)))["trials"]
     assert trial["calls"] is None
-    assert "not in the session's folder" in trial["remark"]
+    assert "not in the session's folder" in trial["remarks"][0]
+
+
+MEASURE = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[2:])
+with open(sys.argv[1], "w") as file:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=file)
+sys.exit(done.returncode)
+"""
+
+
+def test_streams_of_any_size_and_bytes_leave_the_rest(bench: Bench, session: Path) -> None:
+    first, second = (session / "baseline" / f"agent-{n}.stream.jsonl" for n in (1, 2))
+    os.truncate(first, 200 * 1024 * 1024)
+    lines = second.read_bytes().splitlines()
+    at = next(number for number, line in enumerate(lines) if b"tool_result" in line)
+    event = json.loads(lines[at])
+    event["message"]["content"][0]["content"] = "@"
+    lines[at] = json.dumps(event).encode().replace(b"@", b"x" * 10_000_000 + b"\xff\xfe \xe2\x82")
+    second.write_bytes(b"\n".join([b"\xff\xfe", *lines, b'{"type": "assi']))
+    figure = bench.folder / "kilobytes"
+    inside = (sys.executable, "-c", MEASURE, str(figure))
+    done = bench.call("report", "out", "--html", inside=inside)
+    assert done.code == 0, done.err
+    assert int(figure.read_text()) < 600_000
+    page = (session / "report.html").read_text()
+    packed = re.findall('<script type="application/octet-stream"[^>]*>(.*?)</script>', page)
+    tasks = [json.loads(zlib.decompress(b64decode(content))) for content in packed]
+    trials = {trial["name"]: trial for task in tasks for trial in task["trials"]}
+    large, odd = (trials[f"baseline, run 1, agent {number}"] for number in (1, 2))
+    assert large["calls"] is None
+    assert "too large for this page" in large["remarks"][0]
+    assert large["answer"]  # from the trial's page, as agents without a stream have it
+    assert odd["remarks"] == []
+    assert any("9,980,00" in (call["result"] or "") for call in odd["calls"])
+    assert len(page) < 200_000
 
 
 def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
@@ -175,3 +223,29 @@ def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
     assert "This session still runs." in (session / "report.html").read_text()
     assert bench.call("report", "out", "--html").code == 0
     assert "This session still runs." not in (session / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "--modes", "baseline", "bm25", "--agents", "2", "--margin", "20%"),
+        ("retrieve", "--modes", "bm25", "grep", "--tasks", "mine.yaml", "--seed", "3"),
+        ("run", "humaneval", "--models", "copy", "reference", "--limit", "3:2", "-p",
+         "max_tokens=64", "--generate-only", "--margin", "0.2"),
+    ],
+    ids=["compare", "retrieve", "run"],
+)  # fmt: skip
+def test_the_command_on_the_page_repeats_the_session(bench: Bench, words: tuple[str, ...]) -> None:
+    repo = () if words[0] == "run" else ("--repo", str(bench.repo))
+    (bench.folder / "mine.yaml").write_text(TASKS)
+    done = bench.call(*words, *repo, "--runs", "1", "--quiet", "--output", "out")
+    assert done.code in (0, 4), done.err
+    page = (bench.folder / "out" / "report.html").read_text()
+    (shown,) = re.findall(r'aria-label="Command that repeats the session">(.*?)</pre>', page)
+    program, *typed = shlex.split(unescape(shown))
+    assert program == "swarm-bench"
+    again = bench.call(*typed, "--quiet", "--output", "again")
+    assert again.code == done.code, again.err
+    declared = [bench.experiment(folder)["beforehand"] for folder in ("out", "again")]
+    assert declared[0]["sha256"] == declared[1]["sha256"]
+    assert bench.experiment("out")["order"] == bench.experiment("again")["order"]

@@ -1,7 +1,7 @@
 """Reads what `codex exec --json` prints into an outcome, with the log that goes beside it."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,8 +83,13 @@ class Transcript:
     """The last message, unless a tool was called after it: then it was no answer."""
     calls: ToolCalls = field(default_factory=ToolCalls)
     """Calls by id of the item."""
+    messages: list[tuple[int, str]] = field(default_factory=list)
+    """Messages, each with the index of a call of its request, if there is one: one that was open
+    then, or else the next."""
     denials: dict[str, str] = field(default_factory=dict)
     reconnects: int = 0
+    _open: dict[str, int] = field(default_factory=dict)
+    """Calls that have begun and not ended, with their indices."""
     error: str | None = None
     """The last error of the conversation, in the program's words."""
     end: JsonObject | None = None
@@ -111,12 +116,15 @@ class Transcript:
             text = as_text(item.get("text")) or ""
             if text.strip():  # it may close with an empty one
                 self.text = text
+                following = len(self.calls.tools)
+                self.messages.append((next(iter(self._open.values()), following), text))
             return
         if (name := _find_tool(item)) is None:
             return
         key = as_text(item.get("id")) or f"call {len(self.calls.tools)}"
         if key not in self.calls.tools:
             self.text = None
+            self._open[key] = len(self.calls.tools)
         described = {argument: item[argument] for argument in _ARGUMENTS if argument in item}
         self.calls.add(key, name, item.get("arguments") or described)
         if _was_denied(item):
@@ -127,6 +135,7 @@ class Transcript:
         if done and item.get("status") != "in_progress":
             content = item.get("result") or item.get("aggregated_output")
             self.calls.add_result(key, content)
+            self._open.pop(key, None)
 
     def _add_error(self, message: object) -> None:
         clause = as_clause(message)
@@ -164,7 +173,7 @@ def read_outcome(exit: AgentExit) -> Outcome:
         retries=transcript.reconnects + log.retries if started and log.events else None,
         servers=_read_servers(transcript, log),
         payload=transcript.end.raw if transcript.end else None,
-        **(_read_calls(transcript.calls, log, turns, exit) if started else {}),
+        **(_read_calls(transcript, log, turns, exit) if started else {}),
     )
 
 
@@ -182,9 +191,10 @@ def _read_uses(calls: dict[str, str], log: Log) -> dict[str, ToolUse]:
 
 
 def _read_calls(
-    calls: ToolCalls, log: Log, requests: Sequence[Usage], exit: AgentExit
+    transcript: Transcript, log: Log, requests: Sequence[Usage], exit: AgentExit
 ) -> dict[str, Any]:
     """Return what events and log show of calls; without `requests`, turns mean nothing."""
+    calls = transcript.calls
     uses = _read_uses(calls.tools, log) if log.events else {}
     spans = {key: use.span for key, use in uses.items() if use.span is not None}
     timeline = Timeline(
@@ -195,8 +205,21 @@ def _read_calls(
     )
     if not log.events:
         return calls.make_fields(timeline, None, None)
+    turn_texts = _number_texts(transcript, timeline)
     counts = {key: uses[key].tokens if key in uses else None for key in calls.tools}
-    return calls.make_fields(timeline, spans, counts)
+    return calls.make_fields(timeline, spans, counts, turn_texts=turn_texts)
+
+
+def _number_texts(transcript: Transcript, timeline: Timeline) -> dict[int, str]:
+    """Join the messages of each request. The events show no requests, and only calls are matched
+    with them: a message is of its call's, and after all calls of the last."""
+    texts, calls = defaultdict[int, list[str]](list), [*transcript.calls.tools]
+    for index, text in transcript.messages:
+        is_last = index == len(calls)
+        turn = len(timeline.usage) if is_last else timeline.turns.get(calls[index])
+        if turn:
+            texts[turn].append(text)
+    return {turn: "\n\n".join(parts) for turn, parts in texts.items()}
 
 
 def _plain(name: str) -> str:

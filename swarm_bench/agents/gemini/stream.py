@@ -97,6 +97,8 @@ class _Transcript:
     turns: int = 0
     answer: list[str] = field(default_factory=list)
     """The pieces of text since the last result of a tool."""
+    turn_texts: dict[int, list[str]] = field(default_factory=dict)
+    """The pieces of text by their turns."""
     _speaking: bool = False
     _open: dict[str, datetime | None] = field(default_factory=dict)
     """Times of the calls whose results are to come, or are coming."""
@@ -108,7 +110,9 @@ class _Transcript:
                 self.init = self.init or event
             case "message" if event.get("role") == "assistant":
                 self._speak()
-                self.answer.append(as_text(event.get("content")) or "")
+                text = as_text(event.get("content")) or ""
+                self.answer.append(text)
+                self.turn_texts.setdefault(self.turns, []).append(text)
             case "tool_use":
                 self._speak()
                 key = as_text(event.get("tool_id")) or f"call {len(self.calls.tools)}"
@@ -192,7 +196,8 @@ def _read_calls(transcript: _Transcript, home: HomeFigures, exit: AgentExit) -> 
         started=exit.started,
     )
     counts = None if texts is None else {k: count_tokens(texts.get(k)) for k in calls.answered}
-    return calls.make_fields(timeline, transcript.spans, counts, texts)
+    turn_texts = {turn: "".join(pieces) for turn, pieces in transcript.turn_texts.items()}
+    return calls.make_fields(timeline, transcript.spans, counts, texts, turn_texts)
 
 
 def _read_document(exit: AgentExit, printed: JsonObject, stderr: str) -> Outcome:

@@ -70,6 +70,8 @@ class Transcript:
     """Texts of the last step, unless it called tools."""
     earlier: str = ""
     """Text of the step before, if it was to be the last one."""
+    step_texts: dict[int, list[str]] = field(default_factory=dict)
+    """Texts by their steps."""
     at: float | None = None
     """Time when the last event was printed, in seconds of the epoch."""
     calls: ToolCalls = field(default_factory=ToolCalls)
@@ -93,7 +95,9 @@ class Transcript:
                 self.started, self.reason, self.error = True, None, None
                 self.texts.clear()
             case "text":
-                self.texts.append(as_text(part.get("text")) or "")
+                text = as_text(part.get("text")) or ""
+                self.texts.append(text)
+                self.step_texts.setdefault(len(self.steps) + 1, []).append(text)
             case "tool_use":
                 self._add_tool(part)
             case "step_finish":
@@ -191,7 +195,12 @@ def _read_calls(transcript: Transcript, exit: AgentExit) -> dict[str, Any]:
         usage=transcript.steps,
         started=exit.started,
     )
-    fields = transcript.calls.make_fields(timeline, transcript.spans, transcript.result_tokens)
+    fields = transcript.calls.make_fields(
+        timeline,
+        transcript.spans,
+        transcript.result_tokens,
+        turn_texts={step: "\n\n".join(texts) for step, texts in transcript.step_texts.items()},
+    )
     return {**fields, "tool_unanswered": None}
 
 

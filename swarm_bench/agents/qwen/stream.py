@@ -7,6 +7,7 @@ code 0; a used-up turn budget has no result event in any version.
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,8 +173,24 @@ def _read_calls(transcript: Transcript, exit: AgentExit) -> dict[str, Any]:
         started=exit.started,
     )
     counts = None if texts is None else {k: count_tokens(texts.get(k)) for k in calls.answered}
-    turn_texts = transcript.number_texts(requests)
+    turn_texts = dict(_number_texts(transcript, requests))
     return calls.make_fields(timeline, spans, counts, texts, turn_texts)
+
+
+def _number_texts(
+    transcript: Transcript, requests: Mapping[str, Usage]
+) -> Iterator[tuple[int, str]]:
+    """Yield what was said in each request, by its number. A text in an event of its own is of the
+    request that comes next."""
+    text, number, callers = "", 0, frozenset(transcript.asked_in.values())
+    for key in transcript.requests:
+        text += transcript.turn_texts.get(key, "")
+        if key in requests:
+            number += 1
+            if text:
+                yield number, text
+        if key in requests or key in callers:
+            text = ""
 
 
 def _count_denials(result: Json) -> dict[str, int]:

@@ -74,6 +74,17 @@ class CaseSession(ABC):
                 groups[record.arm, record.run].append(record)
         return groups
 
+    def list_facts(self, record: CaseRecord) -> Iterator[tuple[str, str]]:
+        """Yield what a trial has besides its figures: its scores that are words or lists."""
+        for key, value in (record.scores or {}).items():
+            label = key.replace("_", " ")
+            if isinstance(value, bool):
+                yield label, "yes" if value else "no"
+            elif isinstance(value, str):
+                yield label, value
+            elif isinstance(value, list):
+                yield label, ", ".join(map(str, value))
+
     @property
     @abstractmethod
     def answers(self) -> tuple[Answer, ...]:

@@ -16,6 +16,8 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 
 _TASK = "Task"
+_CHECK = "true or false"
+"""Unit of what a trial is or is not."""
 MAX_ROWS = 2_000
 _MAX_ENTRIES = 30
 """Trials in a cell."""
@@ -105,6 +107,45 @@ def name_trial(trial: TrialRecord) -> str:
 def describe_end(trial: TrialRecord | CaseRecord) -> str:
     """Say how a trial ended."""
     return str(trial.cause or trial.status or "not recorded")
+
+
+def list_remarks(trial: TrialRecord | CaseRecord) -> Iterator[str]:
+    """Yield what went wrong in a trial, or with its scorers."""
+    if trial.detail:
+        yield trial.detail
+    for name, reason in (trial.score_failures or {}).items():
+        yield f"The scorer {name} failed: {reason}."
+
+
+def list_missing_scores(trial: CaseRecord) -> Iterator[str]:
+    """Yield why a trial has no figure of its answer."""
+    keys_by_reason = defaultdict[str, list[str]](list)
+    for key, reason in (trial.missing_scores or {}).items():
+        keys_by_reason[reason].append(key)
+    for reason, keys in keys_by_reason.items():
+        yield f"Without a score ({', '.join(keys)}): {reason}."
+
+
+def list_case_figures(
+    session: CaseSession, record: CaseRecord
+) -> Iterator[tuple[str, Value | str]]:
+    """Yield the figures of a trial that are no facts of it. Those of several answers to a case say
+    nothing of one, and what is true or false is only said when it is true."""
+    facts = {label for label, _ in session.list_facts(record)}
+    for metric in session.metrics:
+        value = metric.read(record) if metric.read and metric.of_case is None else None
+        label = metric.column.title if metric.column else metric.title
+        if value is None or label.lower() in facts:
+            continue
+        if metric.unit != _CHECK or value:
+            yield label, write_figure(metric, value)
+
+
+def write_figure(metric: Metric, value: float) -> Value | str:
+    """Write the figure of a single trial: of a check whether it holds."""
+    if metric.unit == _CHECK:
+        return "yes" if value else "no"
+    return Value(scale=metric.style, value=value)
 
 
 def _describe_trial(trial: TrialRecord | CaseRecord, metric: Metric | None) -> Value | str:

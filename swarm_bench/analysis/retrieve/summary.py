@@ -63,6 +63,12 @@ class ComparedSearches(Answers):
     def document(self) -> Document:
         return make_document(self)
 
+    def list_facts(self, record: CaseRecord) -> Iterator[tuple[str, str]]:
+        """Yield the rank of the first right file."""
+        share = get_figure(record, "reciprocal_rank")
+        if share is not None:
+            yield "rank of the first right file", f"{1 / share:.0f}" if share else "none is named"
+
 
 def make_document(answers: Answers) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""

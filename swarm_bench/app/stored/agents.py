@@ -18,6 +18,7 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.agent_trials import TranscriptReader, read_exported
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
+from swarm_bench.app.stored.repeating import write_agent_command
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
@@ -170,6 +171,7 @@ class AgentSession(StoredSession):
         selection = Selection(self.folder.read(), load_metrics())
         return SessionPage(
             document=document,
+            command=write_agent_command(selection.data.experiment),
             matrix=make_matrix(selection),
             timeline=make_timeline(selection),
             tasks=TranscriptReader(self.folder, selection).read_tasks(),

@@ -11,6 +11,7 @@ from swarm_bench.app.benchmarks import check_runnable, describe_lost_models, fin
 from swarm_bench.app.models.files import write_results
 from swarm_bench.app.stored.exported import Row, TrialBuilder, build_trial, read_prompts
 from swarm_bench.app.stored.pairs import PairSession, find_loaded_name, read_session
+from swarm_bench.app.stored.repeating import write_model_command
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import PROMPTS, ModelFolder
@@ -80,6 +81,9 @@ class ModelSession(PairSession):
             )
 
         return build
+
+    def write_command(self, experiment: ModelExperiment) -> str:
+        return write_model_command(experiment)
 
     def list_models(self, experiment: ModelExperiment) -> Mapping[str, str]:
         return {arm.name: arm.model for arm in experiment.models}

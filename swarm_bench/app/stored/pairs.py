@@ -29,6 +29,7 @@ from swarm_bench.app.stored.past import (
     describe_claims,
     find_shared_address,
 )
+from swarm_bench.app.stored.repeating import write_run_command
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.app.stored.transcripts import read_case_tasks
 from swarm_bench.app.trust.approval import is_vouched
@@ -170,6 +171,10 @@ class PairSession(StoredSession):
         """Return what makes an exported trial of a record."""
         return build_trial
 
+    def write_command(self, experiment: Any) -> str:
+        """Write the command that repeats it; empty where its experiment does not tell it."""
+        return write_run_command(experiment)
+
     def list_models(self, experiment: Any) -> Mapping[str, str]:
         """Return the models that its arms ask for."""
         return {}
@@ -218,6 +223,7 @@ class PairSession(StoredSession):
         build = self.make_builder(session.experiment)
         return SessionPage(
             document=document,
+            command=self.write_command(session.experiment),
             matrix=make_case_matrix(session),
             tasks=read_case_tasks(session, build),
         )

@@ -10,6 +10,7 @@ from swarm_bench.analysis.retrieve.summary import ComparedSearches
 from swarm_bench.app.setup.retrieve import SearchFolder, check_quality, open_folder
 from swarm_bench.app.stored.exported import Row, TrialBuilder, build_trial
 from swarm_bench.app.stored.pairs import PairSession, read_session
+from swarm_bench.app.stored.repeating import write_agent_command
 from swarm_bench.benchmarks.retrieve.benchmark import METRICS
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.exported import ExportedTrial, Message
@@ -46,6 +47,9 @@ class RetrieveSession(PairSession):
             )
 
         return build
+
+    def write_command(self, experiment: RetrieveExperiment) -> str:
+        return write_agent_command(experiment)
 
     def name_data(self, experiment: RetrieveExperiment) -> str:
         return experiment.suite

@@ -10,11 +10,13 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.matrix import (
     MAX_ROWS,
     describe_end,
+    list_case_figures,
     list_case_trials,
+    list_missing_scores,
+    list_remarks,
     name_case_trial,
 )
 from swarm_bench.app.stored.exported import TrialBuilder
-from swarm_bench.core.report.document import Value
 from swarm_bench.core.report.exported import ExportedTrial, TranscriptState
 from swarm_bench.core.report.page import ShownTask, ShownTrial
 from swarm_bench.core.session.cases import CaseRecord
@@ -25,6 +27,8 @@ _TEXT = 20_000
 _TRIAL = 200_000
 """Characters of all calls of a trial; from there on each text is cut to its beginning."""
 _BEGINNING = 500
+_FACT = 200
+"""Characters of a score that stands among the figures."""
 _REMARKS: Mapping[TranscriptState, str] = {
     "missing": "The output of this trial is not in the session's folder.",
     "too-large": "This page has no room for the transcript; the session's folder has it.",
@@ -42,7 +46,10 @@ def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
         conversation=conversation and _cut_conversation(conversation),
         answer=_cut_text(trial.answer),
         scored=_cut_text(trial.scored),
-        remark=_REMARKS.get(trial.transcript, view.remark),
+        remarks=(
+            *view.remarks,
+            *((_REMARKS[trial.transcript],) if trial.transcript in _REMARKS else ()),
+        ),
     )
 
 
@@ -63,16 +70,24 @@ def read_case_tasks(session: CaseSession, build: TrialBuilder) -> Iterator[Shown
 
 
 def _view_record(session: CaseSession, record: CaseRecord) -> ShownTrial:
+    facts = [*session.list_facts(record)]
     return ShownTrial(
         name=name_case_trial(record),
+        arm=record.arm,
+        run=record.run,
         outcome=describe_end(record),
-        figures=tuple(
-            (metric.title, Value(scale=metric.style, value=value))
-            for metric in session.metrics
-            if metric.read and (value := metric.read(record)) is not None
+        figures=(
+            *(fact for fact in facts if not _is_long(fact[1])),
+            *list_case_figures(session, record),
         ),
-        remark=record.detail or "",
+        is_markdown=getattr(record, "way", None) == "chat",
+        notes=tuple((label, _cut_text(text) or "") for label, text in facts if _is_long(text)),
+        remarks=(*list_remarks(record), *list_missing_scores(record)),
     )
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _FACT or "\n" in text
 
 
 def _cut_text(text: str | None, limit: int = _TEXT) -> str | None:

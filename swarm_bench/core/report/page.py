@@ -80,22 +80,31 @@ class ShownTrial:
     """What a reader wants to see of a trial. A figure that nothing gave is `None`."""
 
     name: str
+    arm: str
+    run: int
     outcome: str
-    figures: tuple[tuple[str, Value], ...] = ()
-    """Labelled figures of the trial."""
+    figures: tuple[tuple[str, Value | str], ...] = ()
+    """Labelled figures of the trial, and scores that are words."""
     turns: tuple[int | None, ...] = ()
     """Tokens by request of the main conversation."""
     conversation: Conversation | None = None
     """Its calls, with arguments as text; `None` where the transcript is not shown, and `remark`
     says why, or there is none."""
     answer: str | None = None
+    is_markdown: bool = False
+    """Whether whoever answered writes Markdown."""
     scored: str | None = None
     """Text that was scored; `None` when that is the answer itself, or nothing was."""
     errors: str = ""
     """End of its standard error."""
     key: tuple[tuple[str, bool], ...] = ()
     """Files of the answer key, each with whether the answer names it."""
-    remark: str = ""
+    cited: tuple[tuple[str, bool | None], ...] = ()
+    """Files that the answer names, each with whether the repository has it, as far as that is
+    known."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """Long texts among the scores, with their keys."""
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +123,8 @@ class SessionPage:
     document: Document
     notice: str = ""
     """What must be known before all else; empty where nothing is."""
+    command: str = ""
+    """Command that repeats the session; empty where its experiment does not tell it."""
     matrix: Matrix | None = None
     timeline: Timeline | None = None
     tasks: Iterable[ShownTask] = field(default=())

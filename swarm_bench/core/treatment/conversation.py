@@ -32,5 +32,5 @@ class Conversation:
 
     calls: tuple[ShownCall, ...]
     texts: Mapping[int, str] = field(default_factory=dict)
-    """Text of a request of the main conversation, by its number from 1; none from a program whose
-    events do not show in which request a text was said."""
+    """Text of a request of the main conversation, by its number from 1; none where the events do
+    not show in which request a text was said."""

@@ -76,6 +76,7 @@ def render_page(page: SessionPage) -> RenderedPage:
         figures=[*_select(document.sections, None, folded=False)],
         folded=[*_list_folded(document)],
         set_up=[*_select(document.sections, Part.SET_UP, folded=False)],
+        command=page.command,
         matrix=matrix,
         timeline=page.timeline,
         drawing=page.timeline and Markup(render_timeline(page.timeline)),
@@ -116,6 +117,7 @@ def _render(title: str, **parts: Any) -> str:
             format_inline=format_inline,
             format_entry=_format_entry,
             **{
+                "command": "",
                 "matrix": None,
                 "timeline": None,
                 "drawing": None,
@@ -259,24 +261,46 @@ def pack_task(task: ShownTask) -> str:
 def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
     return {
         "name": clean(trial.name),
+        "arm": clean(trial.arm),
+        "run": trial.run,
         "outcome": clean(trial.outcome),
-        "figures": [(clean(label), format_figure(value)) for label, value in trial.figures],
+        "figures": [
+            (clean(label), clean(value) if isinstance(value, str) else format_figure(value))
+            for label, value in trial.figures
+        ],
         "turns": trial.turns,
         "calls": trial.conversation and [*_write_calls(trial.conversation)],
+        "last": clean(_find_last_text(trial)),
         "answer": clean(trial.answer),
+        "markdown": trial.is_markdown,
         "scored": clean(trial.scored),
         "errors": clean(trial.errors),
         "key": [(clean(file), is_named) for file, is_named in trial.key],
-        "remark": clean(trial.remark),
+        "cited": [(clean(file), exists) for file, exists in trial.cited],
+        "notes": [(clean(label), clean(text)) for label, text in trial.notes],
+        "remarks": [*map(clean, trial.remarks)],
     }
 
 
+def _find_last_text(trial: ShownTrial) -> str | None:
+    """Return what was said after the last call of a trial without an answer."""
+    conversation = trial.conversation
+    if trial.answer is not None or conversation is None:
+        return None
+    last = max((call.turn or 0 for call in conversation.calls), default=0)
+    texts = [text for turn, text in sorted(conversation.texts.items()) if turn > last]
+    return "\n\n".join(texts) or None
+
+
 def _write_calls(conversation: Conversation) -> Iterator[Mapping[str, Any]]:
-    """Write the calls, the first one of a request with what was said there."""
-    texts = dict(conversation.texts)
+    """Write the calls, each with what was said before it and not before another."""
+    texts = sorted(conversation.texts.items(), reverse=True)
     for call in conversation.calls:
+        before = list[str]()
+        while texts and texts[-1][0] <= (call.turn or 0):
+            before.append(texts.pop()[1])
         yield {
-            "said": clean(texts.pop(call.turn, None)) if call.turn else None,
+            "said": clean("\n\n".join(before) or None),
             "tool": clean(call.tool),
             "arguments": clean(call.arguments),
             "result": clean(call.result),

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ import pytest
 from swarm_bench.app.stored.pairs import PairSession
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.report.document import Part
-from swarm_bench.core.report.page import ShownTask
+from swarm_bench.core.report.page import ShownTask, ShownTrial
+from swarm_bench.core.treatment.conversation import Conversation
 from swarm_bench.reports.html.page import render_page
 from swarm_bench.testing.toy import Toy
 from tests.builders.golden import GOLDEN
@@ -144,12 +145,91 @@ def test_two_transcripts_open_at_the_first_difference(visit: Visit, tmp_path: Pa
     assert pair.all_inner_texts() == ["three", "planted"]
     folded = visit.page.locator("#transcripts .equal > summary").all_inner_texts()
     assert folded == ["2 equal calls", "1 equal call"]
-    marks = visit.page.locator("#transcripts .head li span").all_inner_texts()
+    marks = visit.page.locator("#transcripts .head > ul li span").all_inner_texts()
     assert marks == ["found", "missed"] * 2
     visit.page.select_option("#side-right", "")
     assert visit.page.locator("#first-difference").count() == 0
     assert visit.page.locator("#transcripts .single .call").count() == 4
     visit.check(path)
+
+
+ANSWER = """## Where it is
+`Layout` is **declared in `rich/layout.py`**, see
+[the docs](https://example.test/a).
+
+1. first
+2. second
+   - within
+   - again
+
+```python
+# no heading
+print("<b>")
+```
+Beneath <i>it</i>."""
+
+
+def show(visit: Visit, folder: Path, *trials: ShownTrial) -> Any:
+    """Open the page of a task at its last trial."""
+    task = ShownTask(title="Task", prompt="Where?", trials=trials)
+    path = write(folder, render_page(make_page("text", [task])).html)
+    visit.open(path)
+    visit.page.locator("button.entry").last.click()
+    visit.page.wait_for_selector("#transcripts h2")
+    visit.check(path)
+    return visit.page.locator("#transcripts")
+
+
+def test_an_answer_is_rendered_and_its_text_folded(visit: Visit, tmp_path: Path) -> None:
+    trial = replace(make_trial("baseline, run 1, agent 1", make_calls("one")), answer=ANSWER)
+    answer = show(visit, tmp_path, trial).locator(".answer")
+    assert answer.locator(".heading").all_inner_texts() == ["Where it is"]
+    assert answer.locator("p code").all_inner_texts() == ["Layout", "rich/layout.py"]
+    assert answer.locator("b").inner_text() == "declared in rich/layout.py"
+    assert answer.locator("ol > li").count() == 2
+    assert answer.locator("ol ul > li").all_inner_texts() == ["within", "again"]
+    assert answer.locator("pre").inner_text() == '# no heading\nprint("<b>")'
+    assert "the docs (https://example.test/a)" in answer.inner_text()
+    assert "Beneath <i>it</i>." in answer.inner_text()
+    assert answer.locator("a, i").count() == 0
+    raw = visit.page.get_by_text("Answer as text")
+    raw.click()
+    assert visit.page.locator("details[open] pre").last.inner_text() == ANSWER
+    plain = replace(trial, is_markdown=False)
+    assert show(Visit(visit.page), tmp_path, plain).locator(".answer").count() == 0
+
+
+def test_what_was_said_stands_before_its_call(visit: Visit, tmp_path: Path) -> None:
+    said = Conversation(
+        calls=make_calls("one", "two"), texts={1: "first", 2: "I look further.", 3: "I give up."}
+    )
+    first = replace(make_trial("a, run 1", make_calls("one", "two")), answer=None)
+    second = replace(make_trial("b, run 1", ()), conversation=said, answer=None)
+    shown = show(visit, tmp_path, first, second)
+    # Words are no difference: calls are compared by tool and arguments.
+    assert "Both made the same calls." in shown.inner_text()
+    shown.locator(".equal > summary").click()
+    assert shown.locator(".pair .call").nth(3).locator(".said").inner_text() == "I look further."
+    assert shown.locator("h4", has_text="Said last").count() == 1
+    assert "I give up." in shown.inner_text()
+
+
+def test_a_trial_is_shown_beside_the_other_arm_whatever_arms_are_called(
+    visit: Visit, tmp_path: Path
+) -> None:
+    names = [("a, run 2", 1), ("a, run 2", 2), ("a, b", 1), ("a, b", 2)]
+    trials = [replace(make_trial(f"{arm}, run {run}", ()), arm=arm, run=run) for arm, run in names]
+    shown = show(visit, tmp_path, *trials)
+    assert shown.locator("h3").all_inner_texts() == ["a, run 2, run 2", "a, b, run 2"]
+
+
+def test_trials_without_calls_are_no_transcripts(visit: Visit, tmp_path: Path) -> None:
+    trial = replace(make_trial("gpt, run 1", ()), conversation=None)
+    shown = show(visit, tmp_path, trial)
+    assert shown.locator("h2").inner_text() == "Trials: Task"
+    assert shown.locator(".cited li span").all_text_contents() == [
+        "exists", "does not exist", "not known"
+    ]  # fmt: skip
 
 
 def test_tables_are_sorted_and_filtered_by_keyboard(visit: Visit, tmp_path: Path) -> None:

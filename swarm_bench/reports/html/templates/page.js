@@ -166,6 +166,83 @@
     return element;
   };
 
+  const fold = (label, text) =>
+    make("details", null, {}, make("summary", label), preformatted(text, label));
+
+  // Answers are Markdown: a small part of it, of which every text stays text, addresses too.
+
+  const INLINE = /(`{1,3})([^`]+)\1(?!`)|\*\*([^*]+)\*\*|\[([^\][]+)\]\(([^()\s]+)\)/g;
+
+  const renderInline = (text) => {
+    const parts = [];
+    let end = 0;
+    for (const match of text.matchAll(INLINE)) {
+      parts.push(text.slice(end, match.index));
+      end = match.index + match[0].length;
+      if (match[2]) parts.push(make("code", match[2].trim()));
+      else if (match[3]) parts.push(make("b", null, {}, ...renderInline(match[3])));
+      else parts.push(`${match[4]} (${match[5]})`);
+    }
+    return [...parts, text.slice(end)];
+  };
+
+  const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
+
+  // Lists within lists, by their indents.
+  const renderList = (items) => {
+    const lists = [];
+    let root = null;
+    for (const [, indent, number, text] of items) {
+      while (lists.length > 1 && indent.length < lists.at(-1).indent) lists.pop();
+      if (!lists.length || (indent.length > lists.at(-1).indent && lists.length < 9)) {
+        const list = make(number ? "ol" : "ul", null, number ? { start: Number(number) } : {});
+        if (root) lists.at(-1).list.lastElementChild.append(list);
+        else root = list;
+        lists.push({ indent: indent.length, list });
+      }
+      lists.at(-1).list.append(make("li", null, {}, ...renderInline(text)));
+    }
+    return root;
+  };
+
+  const renderMarkdown = (source) => {
+    const parts = [], lines = source.split("\n");
+    let paragraph = [], items = [], fence = null, code = [];
+    const flush = () => {
+      if (paragraph.length) parts.push(make("p", null, {}, ...renderInline(paragraph.join("\n"))));
+      if (items.length) parts.push(renderList(items));
+      paragraph = [];
+      items = [];
+    };
+    for (const line of lines) {
+      const mark = /^\s*(```+|~~~+)/.exec(line), item = ITEM.exec(line);
+      const heading = /^#{1,6}\s+(.*)$/.exec(line);
+      if (fence !== null) {
+        if (mark && mark[1].startsWith(fence) && line.trim() === mark[1]) {
+          parts.push(preformatted(code.join("\n"), "Code"));
+          fence = null;
+        } else code.push(line);
+      } else if (mark) {
+        flush();
+        [fence, code] = [mark[1], []];
+      } else if (heading) {
+        flush();
+        parts.push(make("p", null, { className: "heading" }, ...renderInline(heading[1])));
+      } else if (item) {
+        if (paragraph.length) flush();
+        items.push(item);
+      } else if (!line.trim()) flush();
+      else if (items.length && /^\s/.test(line)) items.at(-1)[3] += `\n${line.trim()}`;
+      else {
+        if (items.length) flush();
+        paragraph.push(line);
+      }
+    }
+    flush();
+    if (fence !== null) parts.push(preformatted(code.join("\n"), "Code"));
+    return parts;
+  };
+
   const showCall = (call) => {
     const cell = make("div", null, { className: "call" });
     if (!call) {
@@ -185,7 +262,7 @@
   };
 
   const showHead = (trial) => {
-    const cell = make("div", null, { className: "head" }, make("p", `Outcome: ${trial.outcome}`));
+    const cell = make("div", null, { className: "head" }, make("h3", trial.name), make("p", `Outcome: ${trial.outcome}`));
     if (trial.figures.length) {
       const list = make("dl", null, { className: "facts" });
       for (const [label, text] of trial.figures) {
@@ -206,18 +283,31 @@
       const table = make("table", null, {}, make("caption", "Tokens by turn"), make("tbody", null, {}, ...rows));
       cell.append(make("details", null, {}, make("summary", "Tokens by turn"), table));
     }
-    if (trial.remark) cell.append(make("p", trial.remark, { className: "open" }));
+    if (trial.cited.length) {
+      const words = { true: ["exists", "good"], false: ["does not exist", "bad"], null: ["not known", "faint"] };
+      const items = trial.cited.map(([file, exists]) => make("li", null, {}, make("code", file), " ",
+        make("span", words[exists][0], { className: words[exists][1] })));
+      cell.append(make("details", null, { className: "cited" },
+        make("summary", `Files that the answer names: ${items.length}`), make("ul", null, {}, ...items)));
+    }
+    for (const remark of trial.remarks) cell.append(make("p", remark, { className: "open" }));
     return cell;
   };
 
   const showEnd = (trial) => {
-    const cell = make("div", null, { className: "head" }, make("h4", "Answer"));
-    cell.append(trial.answer === null ? make("p", "There is no answer.") : preformatted(trial.answer, "Answer"));
+    const cell = make("div", null, { className: "head" });
+    if (trial.last) cell.append(make("h4", "Said last"), make("p", trial.last, { className: "said" }));
+    cell.append(make("h4", `Answer of ${trial.name}`));
+    if (trial.answer === null) cell.append(make("p", "There is no answer."));
+    else if (trial.markdown) {
+      const answer = make("div", null, { className: "answer", tabIndex: 0 }, ...renderMarkdown(trial.answer));
+      answer.setAttribute("role", "region");
+      answer.setAttribute("aria-label", "Answer");
+      cell.append(answer, fold("Answer as text", trial.answer));
+    } else cell.append(preformatted(trial.answer, "Answer"));
     if (trial.scored !== null) cell.append(make("h4", "Scored text"), preformatted(trial.scored, "Scored text"));
-    if (trial.errors.trim()) {
-      const text = preformatted(trial.errors, "Standard error");
-      cell.append(make("details", null, {}, make("summary", "Standard error"), text));
-    }
+    for (const [label, text] of trial.notes) cell.append(fold(`Score: ${label}`, text));
+    if (trial.errors.trim()) cell.append(fold("Standard error", trial.errors));
     return cell;
   };
 
@@ -270,13 +360,11 @@
     const columns = trials.length === 2 ? "pair" : "single";
     const close = make("button", "Close", { type: "button" });
     close.addEventListener("click", () => { place.hidden = true; });
-    const names = trials.map((trial) => make("h3", trial.name));
     place.replaceChildren(
-      make("h2", `Transcripts: ${task.title}`),
+      make("h2", `${task.trials.some((trial) => trial.calls) ? "Transcripts" : "Trials"}: ${task.title}`),
       make("div", null, { className: "filter" }, pick("left", left, false),
         pick("right", right, true), ...(packed.length > 1 ? [close] : [])),
       ...(task.prompt ? [make("details", null, {}, make("summary", "Prompt"), preformatted(task.prompt, "Prompt"))] : []),
-      make("div", null, { className: columns }, ...names),
       make("div", null, { className: columns }, ...trials.map(showHead)),
       ...showCalls(trials),
       make("div", null, { className: columns }, ...trials.map(showEnd)),
@@ -287,11 +375,10 @@
   // A trial is shown beside the first one of another arm in the same run, or else of any other.
 
   const findOther = (task, at) => {
-    const [arm, run] = task.trials[at].name.split(", ");
-    const others = task.trials.map((trial, index) => [trial.name.split(", "), index])
-      .filter(([name, index]) => index !== at && name[0] !== arm);
-    const [other] = [...others.filter(([name]) => name[1] === run), ...others];
-    return other ? other[1] : null;
+    const { arm, run } = task.trials[at];
+    const others = task.trials.map((trial, index) => ({ ...trial, index })).filter((trial) => trial.arm !== arm);
+    const [other] = [...others.filter((trial) => trial.run === run), ...others];
+    return other ? other.index : null;
   };
 
   const open = async (number, trial) => {

@@ -1,0 +1,77 @@
+"""What a page shows of single trials."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from swarm_bench.app.stored.agent_trials import find_cited, mark_cited
+from swarm_bench.app.stored.session import open_session
+from swarm_bench.core.report.page import ShownTrial
+from tests.builders.golden import GOLDEN
+from tests.builders.pages import make_trial as make_shown
+from tests.builders.sessions import make_trial
+
+
+def read(name: str) -> dict[str, ShownTrial]:
+    """The trials of the first case of a session."""
+    session = open_session(GOLDEN / "sessions" / name)
+    page = session.build_page(session.reanalyse({}).document)
+    return {trial.name: trial for trial in next(iter(page.tasks)).trials}
+
+
+def figures(trial: ShownTrial) -> Mapping[str, Any]:
+    return dict(trial.figures)
+
+
+def test_a_trial_of_a_model_has_what_its_tests_came_to() -> None:
+    trials = read("apps")
+    right, wrong = trials["reference, run 1"], trials["copy, run 1"]
+    assert figures(right)["passed"] == "yes"
+    assert figures(right)["end"] == "passed"
+    assert figures(wrong)["passed"] == "no"
+    assert set(figures(wrong)["tests"].split(", ")) <= {"0", "-1", "-2"}
+    # An estimate from several answers says nothing of one, and a check that fails is not news.
+    assert not {"pass@1", "pass@10", "pass@100", "Passed", "Timed out"} & {*figures(right)}
+    assert (wrong.arm, wrong.run) == ("copy", 1)
+
+
+def test_a_trial_of_a_search_has_the_rank_of_the_first_right_file() -> None:
+    trials = read("retrieve")
+    assert {figures(trial)["rank of the first right file"] for trial in trials.values()} == {"1"}
+    assert all(trial.answer for trial in trials.values())
+
+
+def cite(answer: str, citations: int, invented: int) -> Any:
+    scores = {"citations": citations, "citations_invented": invented}
+    record = make_trial(scores=scores)
+    return make_shown("baseline, run 1", ()), find_cited(record, answer)
+
+
+def marks(*trials: Any) -> list[tuple[tuple[str, bool | None], ...]]:
+    return [trial.cited for trial in mark_cited(trials)]
+
+
+def test_files_of_an_answer_that_invents_none_exist() -> None:
+    answer = "See `src/app.py:3`, `src/app.py:9` and src/other.py."
+    assert marks(cite(answer, 3, 0)) == [(("src/app.py", True), ("src/other.py", True))]
+
+
+def test_all_others_are_invented_where_the_counts_agree() -> None:
+    known = cite("`src/app.py`", 1, 0)
+    mixed = cite("`src/app.py` and `src/ghost.py:4`", 2, 1)
+    assert marks(known, mixed)[1] == (("src/app.py", True), ("src/ghost.py", False))
+    assert marks(cite("`a/b.py`, `c/d.py`", 2, 2)) == [(("a/b.py", False), ("c/d.py", False))]
+
+
+def test_what_cannot_be_known_has_no_mark() -> None:
+    assert marks(cite("`src/app.py` and `src/ghost.py`", 2, 1)) == [
+        (("src/app.py", None), ("src/ghost.py", None))
+    ]
+    # The scorer, which knew the files of the repository, read the answer otherwise.
+    assert marks(cite("`src/app.py`", 2, 0)) == [()]
+
+
+@pytest.mark.parametrize("scores", [None, {}, {"citations": None}, {"citations": 0}])
+def test_without_counts_nothing_is_shown(scores: Any) -> None:
+    assert find_cited(make_trial(scores=scores), "`src/app.py`") is None
