@@ -95,8 +95,8 @@ async def _open_session(
         links = await _open_links(nodes, session, stack)
         pool = Pool(session.portable, links, session.emit)
         yield pool.build_executor({node.name: node.machine for node in nodes})
-        lost = {link.name for link in links if link.lost is not None}
-        nodes[:] = [node for node in nodes if node.name not in lost]
+        failed_names = {link.name for link in links if link.lost is not None}
+        nodes[:] = [node for node in nodes if node.name not in failed_names]
 
 
 @asynccontextmanager

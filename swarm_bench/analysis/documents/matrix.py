@@ -21,7 +21,7 @@ _CHECK = "true or false"
 MAX_ROWS = 2_000
 _MAX_ENTRIES = 30
 """Trials in a cell."""
-_MORE = "Trials that have no room here; each can be chosen beside another one"
+_OMISSION_NOTE = "Trials that have no room here; each can be chosen beside another one"
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
 
@@ -92,11 +92,11 @@ def _make_cells(
 
 def _cut_cell(entries: Iterable[MatrixEntry]) -> tuple[MatrixEntry, ...]:
     """Cut the trials of a cell, and say how many more there are."""
-    every = tuple(entries)
-    if (omitted := len(every) - _MAX_ENTRIES) <= 0:
-        return every
-    more = MatrixEntry(value=f"{omitted:,} more", tone=None, name=_MORE)
-    return (*every[:_MAX_ENTRIES], more)
+    all_entries = tuple(entries)
+    if (omitted := len(all_entries) - _MAX_ENTRIES) <= 0:
+        return all_entries
+    omission = MatrixEntry(value=f"{omitted:,} more", tone=None, name=_OMISSION_NOTE)
+    return (*all_entries[:_MAX_ENTRIES], omission)
 
 
 def name_trial(trial: TrialRecord) -> str:

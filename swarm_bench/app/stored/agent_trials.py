@@ -199,8 +199,8 @@ def mark_cited(trials: Sequence[tuple[ShownTrial, Cited | None]]) -> Iterator[Sh
     }
     for view, cited in trials:
         numbers = cited.numbers if cited else {}
-        rest = sum(number for file, number in numbers.items() if file not in existing)
-        is_known = cited is not None and rest == cited.invented
+        invented = sum(number for file, number in numbers.items() if file not in existing)
+        is_known = cited is not None and invented == cited.invented
         marks = ((file, file in existing or (False if is_known else None)) for file in numbers)
         yield replace(view, cited=tuple(islice(marks, _MOST_CITED)))
 
