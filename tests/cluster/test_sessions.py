@@ -79,11 +79,11 @@ def test_answers_of_models_have_the_records_of_one_machine(cluster: Cluster, fol
     assert len(there) == 80
     for trial, record in there.items():
         assert record == one[trial]
-    places: dict[str, set[str]] = {}
+    nodes_by_case: dict[str, set[str]] = {}
     for record in lines(folder / "there"):
-        places.setdefault(record["case"], set()).add(record["node"])
-    assert all(len(nodes) == 1 for nodes in places.values())  # a case in all arms
-    assert {name for nodes in places.values() for name in nodes} == {"worker-1", "worker-2"}
+        nodes_by_case.setdefault(record["case"], set()).add(record["node"])
+    assert all(len(nodes) == 1 for nodes in nodes_by_case.values())  # a case in all arms
+    assert {name for nodes in nodes_by_case.values() for name in nodes} == {"worker-1", "worker-2"}
     await_no_process(cluster)
 
 

@@ -85,10 +85,10 @@ def test_two_nodes_give_the_records_of_one_machine(bench: Bench) -> None:
         assert record == here[trial]
     records = bench.records("there")
     assert {record["node"] for record in records} == {"node-1", "node-2"}
-    places: dict[tuple[int, int], set[str]] = {}
+    nodes_by_task: dict[tuple[int, int], set[str]] = {}
     for record in records:
-        places.setdefault((record["run"], record["agent"]), set()).add(record["node"])
-    assert all(len(nodes) == 1 for nodes in places.values())  # a block is whole
+        nodes_by_task.setdefault((record["run"], record["agent"]), set()).add(record["node"])
+    assert all(len(nodes) == 1 for nodes in nodes_by_task.values())  # a block is whole
     assert "ran on 2 nodes: 2 × Linux" in done.out
     assert bench.experiment("there")["nodes"].keys() == {"node-1", "node-2"}
     for name in ("there", "here"):

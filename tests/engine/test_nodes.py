@@ -1,4 +1,4 @@
-"""Blocks that run at the same time, each at a place."""
+"""Blocks that run at the same time, each on a node."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,13 +17,13 @@ from tests.engine.test_session import Asker, Questions
 pytestmark = pytest.mark.anyio
 
 
-class Places:
-    """Two places, where groups take a moment."""
+class Nodes:
+    """Two nodes, where groups take a moment."""
 
     def __init__(self) -> None:
         self.free = ["left", "right"]
         self.seen: list[tuple[str, str]] = []
-        """Places and the ids of the groups that ran there."""
+        """Nodes and the ids of the groups that ran there."""
         self.most = 0
 
     def opened(self) -> OpenedExecutor[Questions, str]:
@@ -43,12 +43,12 @@ class Places:
         self.free.append(name)
 
 
-async def test_a_block_runs_whole_at_one_place_and_two_blocks_at_once(tmp_path: Path) -> None:
-    asker, places = Asker(tmp_path, runs=4), Places()
-    assert not await run_session(asker.store, asker.blocks, places.opened())
-    assert places.most == 2
-    assert len(places.seen) == 8
-    by_run = {run: {name for name, group in places.seen if group[0] == run} for run in "1234"}
+async def test_a_block_runs_whole_on_one_node_and_two_blocks_at_once(tmp_path: Path) -> None:
+    asker, nodes = Asker(tmp_path, runs=4), Nodes()
+    assert not await run_session(asker.store, asker.blocks, nodes.opened())
+    assert nodes.most == 2
+    assert len(nodes.seen) == 8
+    by_run = {run: {name for name, group in nodes.seen if group[0] == run} for run in "1234"}
     assert all(len(names) == 1 for names in by_run.values())
     assert {name for names in by_run.values() for name in names} == {"left", "right"}
     begun = [event for event in asker.events if isinstance(event, BlockStarted)]
@@ -58,33 +58,33 @@ async def test_a_block_runs_whole_at_one_place_and_two_blocks_at_once(tmp_path: 
 
 
 async def test_it_is_looked_at_while_no_block_runs(tmp_path: Path) -> None:
-    asker, places = Asker(tmp_path, runs=4), Places()
+    asker, nodes = Asker(tmp_path, runs=4), Nodes()
     running = list[int]()
 
     def is_clear() -> bool:
-        running.append(2 - len(places.free))
+        running.append(2 - len(nodes.free))
         return True
 
-    await run_session(asker.store, asker.blocks, places.opened(), is_clear)
+    await run_session(asker.store, asker.blocks, nodes.opened(), is_clear)
     assert running == [0]
-    assert {group[0] for _, group in places.seen} == {"1", "2"}
+    assert {group[0] for _, group in nodes.seen} == {"1", "2"}
 
 
 async def test_a_limit_lets_the_blocks_that_run_come_to_their_end(tmp_path: Path) -> None:
-    asker, places = Asker(tmp_path, runs=4), Places()
+    asker, nodes = Asker(tmp_path, runs=4), Nodes()
     asker.ends_before.append(2)
     with pytest.raises(CostLimitReached):
-        await run_session(asker.store, asker.blocks, places.opened())
-    assert [group for _, group in places.seen if group[0] == "1"] == [
+        await run_session(asker.store, asker.blocks, nodes.opened())
+    assert [group for _, group in nodes.seen if group[0] == "1"] == [
         group.id for group in asker.blocks[0].groups
     ]
-    assert {group[0] for _, group in places.seen} == {"1"}
+    assert {group[0] for _, group in nodes.seen} == {"1"}
     assert len(asker.kept) == 2
 
 
 async def test_an_error_stops_what_runs_elsewhere(tmp_path: Path) -> None:
-    asker, places = Asker(tmp_path, runs=4), Places()
+    asker, nodes = Asker(tmp_path, runs=4), Nodes()
     asker.kept.append("answer to refused")
     with pytest.raises(Exception, match="refused"):
-        await run_session(asker.store, asker.blocks, places.opened())
-    assert len(places.seen) <= 2
+        await run_session(asker.store, asker.blocks, nodes.opened())
+    assert len(nodes.seen) <= 2
