@@ -117,6 +117,39 @@ def test_a_trajectory_has_the_calls_of_the_transcript(stored: Path, tmp_path: Pa
     assert any(result.get("content") for result in results)
 
 
+@needs_readers
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("agent", "sample", "texts"),
+    [
+        ("codex", "log_broken_stream_then_success", ["step 0", "The answer is in `src/a.py`."]),
+        ("gemini", "tools_stream", ["step 0", "step 1", "done after tools"]),
+        ("opencode", "tools", ["step 0", "step 1", "done after tools"]),
+        ("qwen", "tools_stream", ["step 0", "step 1", "done after tools"]),
+    ],
+)
+def test_what_was_said_between_calls_is_in_its_step(
+    agent: str, sample: str, texts: list[str], stored: Path, tmp_path: Path
+) -> None:
+    experiment = json.loads((stored / "experiment.json").read_text())
+    experiment["agent"]["name"] = agent
+    (stored / "experiment.json").write_text(json.dumps(experiment))
+    change_records(stored, {"program": agent, "cause": "finished", "status": "completed"})
+    samples = Path(__file__).parents[1] / "agents" / "samples" / agent
+    stream = stored / "baseline" / "agent-1.stream.jsonl"
+    stream.write_bytes((samples / f"{sample}.jsonl").read_bytes())
+    log = samples / f"{sample}.stderr.txt"
+    (stream.parent / "agent-1.stderr.log").write_bytes(log.read_bytes() if log.exists() else b"")
+    trajectories = read_with_harbor(export(stored, "atif", tmp_path / "atif"))
+    messages = [
+        [step["message"] for step in it["steps"] if step["source"] == "agent"]
+        for it in trajectories
+    ]
+    assert texts in messages
+    logs = read_with_inspect(export(stored, "inspect", tmp_path / "inspect"))
+    assert any("step 0" in str(it["samples"]) for it in logs)
+
+
 def test_what_is_missing_is_in_no_format_and_never_0(stored: Path, tmp_path: Path) -> None:
     tokens = ("input_tokens", "cache_read", "cache_create", "output_tokens", "cost")
     change_records(stored, dict.fromkeys(tokens))

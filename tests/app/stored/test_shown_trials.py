@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.documents.matrix import list_missing_scores, list_remarks
 from swarm_bench.app.stored.agent_trials import find_cited, mark_cited
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.report.page import ShownTrial
+from swarm_bench.core.session.cases import CaseRecord
 from tests.builders.golden import GOLDEN
 from tests.builders.pages import make_trial as make_shown
 from tests.builders.sessions import make_trial
@@ -40,6 +42,20 @@ def test_a_trial_of_a_search_has_the_rank_of_the_first_right_file() -> None:
     trials = read("retrieve")
     assert {figures(trial)["rank of the first right file"] for trial in trials.values()} == {"1"}
     assert all(trial.answer for trial in trials.values())
+
+
+def test_what_a_scorer_did_not_say_is_said() -> None:
+    lines = (GOLDEN / "sessions" / "toy" / "metrics.jsonl").read_text().splitlines()
+    records = [CaseRecord.from_json(line) for line in lines]
+    failed = next(record for record in records if record.score_failures)
+    (remark,) = list_remarks(failed)
+    assert remark == f"The scorer sulking failed: RuntimeError: not today, {failed.case}."
+    reasons = {"a": "no key", "b": "no key", "c": "too late"}
+    missing = failed.model_copy(update={"missing_scores": reasons})
+    assert [*list_missing_scores(missing)] == [
+        "Without a score (a, b): no key.",
+        "Without a score (c): too late.",
+    ]
 
 
 def cite(answer: str, citations: int, invented: int) -> Any:
