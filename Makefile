@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-latest test-models test-formats test-browser test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models test-formats test-plots test-browser test-cluster chaos-cluster golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -35,6 +35,11 @@ FORMATS = .venv-formats
 FORMATS_READY := $(FORMATS)/.ready
 test-formats: $(READY) $(FORMATS_READY)  ## hold exports against the programs that read them: Harbor, Inspect; 320 MB for .venv-formats
 	NEED_FORMATS=1 $(BIN)/pytest -n 0 tests/app/test_trial_formats.py tests/e2e/test_trial_formats.py
+
+PLOTS = .venv-plots
+PLOTS_READY := $(PLOTS)/.ready
+test-plots: $(READY) $(PLOTS_READY)  ## run the examples of docs/plots.md, with altair; 130 MB for .venv-plots
+	NEED_PLOTS=1 $(BIN)/pytest -n 0 tests/test_plots.py
 
 AXE = .browser/node_modules/axe-core/axe.min.js
 test-browser: $(READY) $(AXE)  ## open pages of sessions in the Chromium that is installed
@@ -107,7 +112,7 @@ fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, o
 	SECONDS=$(or $(SECONDS),600) ENTRY=$(ENTRY) $(BIN)/python -m tests.fuzz
 
 clean:
-	rm -rf .venv .venv-latest .venv-formats .venv-cluster build dist .fuzz
+	rm -rf .venv .venv-latest .venv-formats .venv-plots .venv-cluster build dist .fuzz
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
@@ -126,6 +131,16 @@ $(FORMATS_READY): Makefile
 	@# Harbor needs Python 3.12 and 470 MB of packages; its models of trajectories need neither.
 	@$(FORMATS)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --upgrade --target $(FORMATS)/harbor \
 		--ignore-requires-python --only-binary :all: harbor==0.26.0
+	@touch $@
+
+$(PLOTS_READY): Makefile pyproject.toml constraints.txt $(READY)
+	@echo 'Setting up .venv-plots, which takes a minute; below is what pip says of it.'
+	@test -x $(PLOTS)/bin/python || $(BIN)/python -m venv $(PLOTS)
+	@PIP_CONSTRAINT=constraints.txt $(PLOTS)/bin/python -m pip install --disable-pip-version-check --quiet \
+		'altair>=6,<7' 'vl-convert-python>=1.9,<2'
+	@# swarm-bench and pandas are those of .venv.
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > \
+		$$($(PLOTS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
 	@touch $@
 
 $(CLUSTER_READY): pyproject.toml constraints.txt

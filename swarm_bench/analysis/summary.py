@@ -10,6 +10,7 @@ from swarm_bench.analysis.comparison.headline_metrics import list_headline_metri
 from swarm_bench.analysis.comparison.judging import make_matches
 from swarm_bench.analysis.comparison.legend import add_legend
 from swarm_bench.analysis.documents.judge import make_judge_section
+from swarm_bench.analysis.documents.pictures import make_task_charts
 from swarm_bench.analysis.missed_tasks import find_missed
 from swarm_bench.analysis.readings import group_all
 from swarm_bench.analysis.sections.head import make_head, write_banner, write_notes
@@ -48,6 +49,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         ),
         rehearsed=make_rehearsal_section(selection),
         missed=tuple(_find_missed(selection)),
+        by_task=tuple(make_task_charts(selection, answer)),
         trials=selection.trials,
         columns=_list_columns(selection),
         titles={task.id: task.title for task in data.experiment.tasks},

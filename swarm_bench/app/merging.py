@@ -16,6 +16,7 @@ from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.page import PAGE
+from swarm_bench.core.report.pictures import is_picture
 from swarm_bench.core.session.base import BaseExperiment, MergedSlice, stable_id
 from swarm_bench.engine.folder import EXPERIMENT, LOCK, experiment_keys
 from swarm_bench.engine.lines import METRICS, number_lines
@@ -30,7 +31,7 @@ _OF_ONE_SLICE = {
 """Keys of an experiment by which the slices of one plan may differ."""
 _OF_ONE_MACHINE = {"repository": ("path",), "modes": ("source",)}
 """Keys of its parts by which they may differ too: they say where files lie."""
-_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md", "effects.svg", PAGE}
+_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md", PAGE}
 _MADE_ANEW |= {RESULTS, REFERENCES, GENERATIONS}
 """Names of what is made for the whole session."""
 
@@ -74,7 +75,8 @@ class _Part:
         """Yield the paths of its files within it, links left out."""
         for path in sorted(self.path.rglob("*")):  # which follows no links
             inner = path.relative_to(self.path)
-            if inner.parts[0] not in _MADE_ANEW and path.is_file() and not path.is_symlink():
+            is_anew = inner.parts[0] in _MADE_ANEW or is_picture(inner.parts[0])
+            if not is_anew and path.is_file() and not path.is_symlink():
                 yield inner
 
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.pictures import is_picture
 from swarm_bench.core.session.base import SLICE_VERSION, BaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.lines import METRICS, SUPERSEDED, R, Records
@@ -101,7 +102,13 @@ class Folder(Generic[E, R]):
         return self.holds_session() or self.lock.exists()
 
     def write_summary(self, summary: RenderedDocument) -> None:
-        """Write what a reader opens: the summary, and its details beside it, if it has some."""
+        """Write what a reader opens: the summary, with its details and pictures beside it, as far
+        as it has some. Pictures that it no longer has are removed."""
+        for path in self.path.iterdir():
+            if is_picture(path.name) and path.name not in summary.pictures:
+                path.unlink()
+        for name, drawing in summary.pictures.items():
+            write_whole(self.path / name, drawing)
         write_whole(self.summary, summary.markdown)
         if summary.details:
             write_whole(self.details, summary.details)

@@ -10,9 +10,11 @@ from swarm_bench.core.report.document import (
     Document,
     Grid,
     Paragraph,
+    Picture,
     RenderedDocument,
     Section,
 )
+from swarm_bench.reports.charts import draw
 from swarm_bench.reports.markdown_parts import format_block, format_inline
 
 MOST_BYTES = 60_000
@@ -22,14 +24,31 @@ _FEWEST_ROWS = (10, 10, 10, 3, 3, 0, 0)
 
 
 def write_document(document: Document) -> RenderedDocument:
-    """Write the document in one text, and keep it beside."""
-    return RenderedDocument(document=document, markdown=render(document))
+    """Write the document in one text without pictures, and keep it beside."""
+    return RenderedDocument(document=document, markdown=render(remove_pictures(document)))
+
+
+def remove_pictures(document: Document) -> Document:
+    """Return the document as it is where there are no files beside it."""
+    pairs = [
+        (section, tuple(block for block in section.blocks if not isinstance(block, Picture)))
+        for section in document.sections
+    ]
+    sections = (replace(section, blocks=blocks) for section, blocks in pairs if blocks)
+    return replace(document, sections=tuple(sections))
 
 
 def write_files(document: Document) -> RenderedDocument:
-    """Write the document for two files, if part of it stands apart."""
+    """Write the document for several files: its pictures, and a second text if part of it stands
+    apart."""
+    pictures = {
+        block.address: draw(block)
+        for section in document.sections
+        for block in section.blocks
+        if isinstance(block, Picture)
+    }
     if document.apart is None:
-        return write_document(document)
+        return RenderedDocument(document=document, markdown=render(document), pictures=pictures)
     second_file, sections = document.apart, document.sections
     open_count = sum(not section.folded for section in sections)
     first = (*sections[:open_count], *second_file.instead, *sections[open_count:])
@@ -40,6 +59,7 @@ def write_files(document: Document) -> RenderedDocument:
         document=document,
         markdown=render(replace(document, sections=first, apart=None)),
         details=render(details),
+        pictures=pictures,
     )
 
 

@@ -144,6 +144,8 @@ _MAX_TIME_HEIGHT = 1_400
 _BAR_HEIGHTS = (12, 8, 5, 3, 2)
 _LANE_GAP, _LEAST_LANE = 8, 16
 _MAX_LANE_LABEL = 24
+_PHASE = 5
+"""Height of what stands before and after agents."""
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
 _MAX_TICKS = 8
 
@@ -153,11 +155,14 @@ def render_timeline(timeline: Timeline) -> str:
     bar_height = next(filter(partial(_fits, timeline), _BAR_HEIGHTS), _BAR_HEIGHTS[-1])
     lanes, y = list[dict[str, Any]](), 4
     for lane in timeline.lanes:
+        begin = y + _measure_phases(lane)
         bars = [
-            {**vars(bar), **_draw_bar(timeline, bar), "y": y + track * (bar_height + 1)}
+            {**vars(bar), **_draw_bar(timeline, bar), "y": begin + track * (bar_height + 1)}
             for track, bar in zip(_assign_tracks(lane), lane.bars, strict=True)
         ]
-        lanes.append({"label": cut(plain(lane.label), _MAX_LANE_LABEL), "y": y, "bars": bars})
+        phases = [{**vars(bar), **_draw_bar(timeline, bar)} for bar in lane.phases]
+        label = cut(plain(lane.label), _MAX_LANE_LABEL)
+        lanes.append({"label": label, "y": y, "bars": bars, "phases": phases})
         y += _measure_lane(lane, bar_height)
     return (
         _load_templates()
@@ -168,6 +173,7 @@ def render_timeline(timeline: Timeline) -> str:
             left=_TIME_BEGIN,
             lanes=lanes,
             bar_height=bar_height,
+            phase_height=_PHASE,
             ticks=[
                 (_time_x(timeline, tick), f"{tick} s") for tick in _list_ticks(timeline.seconds)
             ],
@@ -182,7 +188,11 @@ def _fits(timeline: Timeline, bar_height: int) -> bool:
 
 def _measure_lane(lane: Lane, bar_height: int) -> int:
     tracks = max(_assign_tracks(lane), default=0) + 1
-    return max(_LEAST_LANE, tracks * (bar_height + 1)) + _LANE_GAP
+    return max(_LEAST_LANE, _measure_phases(lane) + tracks * (bar_height + 1)) + _LANE_GAP
+
+
+def _measure_phases(lane: Lane) -> int:
+    return _PHASE + 2 if lane.phases else 0
 
 
 def _assign_tracks(lane: Lane) -> list[int]:

@@ -3,7 +3,10 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.documents import growth
 from swarm_bench.analysis.documents.blocks import RULES_TITLE
+from swarm_bench.core.report.document import Picture
+from swarm_bench.core.report.pictures import PlaneChart
 from swarm_bench.core.report.series import Cell, Series
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from tests.builders.golden import Sentences
@@ -49,6 +52,28 @@ def test_each_size_is_held_against_the_smallest(grown: Callable[..., Series]) ->
     assert (first, second.value) == (Cell(value=55), 60)
     assert second.ratio == pytest.approx(2**0.5)
     assert cells(found, "index_seconds") == (Cell(value=2), Cell(value=4, ratio=2))
+
+
+def find_charts(found: Series) -> list[PlaneChart]:
+    sections = growth.make_document(found).sections
+    blocks = [block for section in sections for block in section.blocks]
+    charts = [block.chart for block in blocks if isinstance(block, Picture)]
+    return [chart for chart in charts if isinstance(chart, PlaneChart)]
+
+
+def test_what_sizes_come_to_is_drawn(grown: Callable[..., Series]) -> None:
+    found = grown(lambda size, agent: {"wall_seconds": (10.0 * size, 100.0)[agent - 1]})
+    charts = {chart.title.split(" by ")[0]: chart for chart in find_charts(found)}
+    assert {"Wall time", "Indexing per swarm", "Effective tokens"} == {*charts}
+    (line,) = charts["Wall time"].lines
+    assert [(point.x, point.y) for point in line.points] == [(1, 55), (2, 60)]
+    assert line.label == "canopy-service"
+    assert charts["Wall time"].x.ticks == (1, 2)
+
+
+def test_a_single_size_and_what_is_unknown_are_not_drawn(grown: Callable[..., Series]) -> None:
+    found = grown(lambda size, _: {"wall_seconds": None if size == 1 else 1.0})
+    assert "Wall time" not in {chart.title.split(" by ")[0] for chart in find_charts(found)}
 
 
 def test_time_and_failures_of_the_modes_own_tool(

@@ -1,6 +1,7 @@
 """Pages that have one text in every place, and texts that would like to be more than that."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from swarm_bench.core.metric import Better, Style
 from swarm_bench.core.report.document import (
@@ -8,6 +9,7 @@ from swarm_bench.core.report.document import (
     Answers,
     Attachment,
     Banner,
+    Block,
     Bullets,
     CombinedValue,
     ComparedValue,
@@ -39,6 +41,17 @@ from swarm_bench.core.report.page import (
     ShownTrial,
     Timeline,
 )
+from swarm_bench.core.report.pictures import (
+    Axis,
+    Line,
+    MarkGroup,
+    MarkRow,
+    PlaneChart,
+    Point,
+    RowChart,
+    RowMark,
+    make_picture,
+)
 from swarm_bench.core.treatment.conversation import Conversation, ShownCall
 
 RATIO = Value(scale=Scale.RATIO, value=0.69, low=0.58, high=0.82)
@@ -66,6 +79,29 @@ HOSTILE = (
 )
 
 
+def make_charts(text: str) -> tuple[RowChart, PlaneChart]:
+    """A chart of rows and one of a plane, with marks of every look."""
+    tones = (Tone.GOOD, Tone.BAD, Tone.OPEN, None)
+    groups = [
+        MarkGroup(label=f"{text}{at}", shape=at, tone=tone, is_hollow=is_hollow)
+        for is_hollow in (True, False)
+        for at, tone in enumerate(tones)
+    ]
+    marks = tuple(
+        RowMark(group=at, value=float(at) or None, interval=(1.0, 2.0)) for at in range(len(groups))
+    )
+    axis = Axis(label=text, style=Style.AVERAGE)
+    lines = tuple(
+        Line(label=f"{text}{at}", points=(Point(x=1, y=at, y_interval=(0, 9)), Point(x=2, y=at)))
+        for at in range(7)
+    )
+    rows = RowChart(
+        title=text, explanation=text, axis=axis, groups=tuple(groups), extra_column=text,
+        rows=(MarkRow(label=text, marks=marks, figure=RATIO),), is_linked=True,
+    )  # fmt: skip
+    return rows, PlaneChart(title=text, explanation=text, x=axis, y=axis, lines=lines)
+
+
 def make_document(text: str) -> Document:
     """A document that has a text in every place."""
     answer = Answer(
@@ -87,13 +123,14 @@ def make_document(text: str) -> Document:
         ComparedValue(own=own, change=text),
     )
     headers = tuple(f"{text}{number}" for number in range(len(cells)))
-    blocks = (
+    blocks: tuple[Block, ...] = (
         Paragraph(lines=(text, (text, Span(text=text, code=True)))),
         Bullets(items=(text, (Span(text=text, address=text),)), omitted=2),
         Banner(text=text),
         Verbatim(text=text),
         Facts(lines=((Fact(label=text, value=text),),)),
         Picture(address=text, about=text),
+        *map(partial(make_picture, "tasks"), make_charts(text)),
         Grid(headers=headers, labels=1, rows=(cells,), about=text, ranges=text, omitted=3),
     )
     warnings = Bullets(items=tuple((Span(text=text, longest=1000),) for _ in range(5)))
@@ -162,13 +199,17 @@ def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
     ]
     rows = tuple(MatrixRow(title=task.title, cells=tuple(entries)) for task in tasks)
     bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
+    lanes = (Lane(label=text, bars=(bar,), phases=(bar,)),)
     return SessionPage(
         document=make_document(text),
         notice=text,
         command=text,
         matrix=Matrix(title=text, about=text, case=text, arms=(text, text), rows=rows),
         timeline=Timeline(
-            title=text, about=text, seconds=2.0, lanes=(Lane(label=text, bars=(bar,)),)
+            title=text,
+            about=text,
+            seconds=2.0,
+            lanes=lanes,
         ),
         tasks=tasks,
     )

@@ -29,8 +29,8 @@ def has_qualifications(headline: Headline) -> bool:
 
 
 def render(report: Report) -> str:
-    """Write the `summary.md` of a comparison."""
-    return swarm_bench.reports.markdown.render(comparison.make_document(report))
+    """Write the summary of a comparison, as it is where there are no files beside it."""
+    return swarm_bench.reports.markdown.write_document(comparison.make_document(report)).markdown
 
 
 def render_calibration(report: Report, calibration: Calibration) -> str:
@@ -39,8 +39,8 @@ def render_calibration(report: Report, calibration: Calibration) -> str:
 
 
 def render_series(series: Series) -> str:
-    """Write the `summary.md` of a series."""
-    return swarm_bench.reports.markdown.render(growth.make_document(series))
+    """Write the summary of a series, as it is where there are no files beside it."""
+    return swarm_bench.reports.markdown.write_document(growth.make_document(series)).markdown
 
 
 def render_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:

@@ -1,18 +1,34 @@
 """The figures of a session that compares models: per arm and part, with intervals over cases."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from swarm_bench.analysis.cases.caveats import is_empty
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.documents.blocks import make_definitions
+from swarm_bench.analysis.documents.blocks import list_absent, make_axis, make_definitions
 from swarm_bench.analysis.statistics.effects import Effect, compute_wilson
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.document import Answer, Cell, Grid, Section, Value
+from swarm_bench.core.report.document import Answer, Block, Cell, Grid, Picture, Section, Value
+from swarm_bench.core.report.pictures import (
+    MAX_LINES,
+    Axis,
+    Line,
+    MarkGroup,
+    MarkRow,
+    PlaneChart,
+    Point,
+    RowChart,
+    RowMark,
+    make_picture,
+)
 from swarm_bench.core.session.models import ModelRecord
+
+_COSTS = "cost", "output_tokens"
+"""Figures of what answers cost; the first one that is measured is shown."""
+_MAX_ROWS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +150,91 @@ def make_result_section(session: ModelSession) -> Section:
             for row in rows
         ),
     )
-    return Section(title=f"Results (95 % interval over {session.intervals_over})", blocks=(grid,))
+    blocks: tuple[Block, ...] = (grid, *_draw_results(session, rows))
+    return Section(title=f"Results (95 % interval over {session.intervals_over})", blocks=blocks)
+
+
+def _draw_results(session: ModelSession, rows: Sequence[Result]) -> Iterator[Picture]:
+    """Yield the picture of the figures with the unit of the first one, metric by metric."""
+    parts = [
+        (row, row.figures[at])
+        for at in range(len(list_measures(session)))
+        for row in rows
+        if row.figures[at].expected_cases
+        and not (row.part is None and session.is_by_part(row.figures[at].metric))
+    ]
+    metrics = [figure.metric for _, figure in parts if figure.value is not None]
+    same_unit = {
+        it.key for it in metrics if (it.unit, it.style) == (metrics[0].unit, metrics[0].style)
+    }
+    figures = {
+        _name_row(row, figure, same_unit): figure
+        for row, figure in parts
+        if figure.metric.key in same_unit
+    }
+    values = {name: figure for name, figure in figures.items() if figure.value is not None}
+    if len(values) < 2:
+        return
+    sentences = [f"Bars: the 95 % interval over {session.intervals_over}, where there is one."]
+    if absent := [name for name in figures if name not in values]:
+        sentences.append(f"Not shown: {', '.join(absent)}, without the figure.")
+    if len(values) > _MAX_ROWS:
+        sentences.append(f"Shown are the first {_MAX_ROWS} of {len(values)} rows.")
+    chart = RowChart(
+        title="Results" if len(same_unit) > 1 else metrics[0].title,
+        explanation=" ".join(sentences),
+        axis=replace(make_axis(metrics[0]), label=metrics[0].unit, is_logarithmic=False),
+        groups=(MarkGroup(label="", shape=0),),
+        rows=tuple(_make_row(name, values[name]) for name in [*values][:_MAX_ROWS]),
+    )
+    yield make_picture("results", chart)
+
+
+def _name_row(row: Result, figure: ResultFigure, keys: Collection[str]) -> str:
+    name = row.arm if row.part is None else f"{row.arm}, {row.part}"
+    return f"{figure.metric.title}: {name}" if len(keys) > 1 else name
+
+
+def _make_row(name: str, figure: ResultFigure) -> MarkRow:
+    low, high = figure.interval or (None, None)
+    value = Value(scale=figure.metric.style, value=figure.value, low=low, high=high)
+    mark = RowMark(group=0, value=figure.value, interval=figure.interval)
+    return MarkRow(label=name, marks=(mark,), figure=value)
+
+
+def draw_costs(session: CaseSession, metric: Metric | None) -> Iterator[Picture]:
+    """Yield the picture of the metric against what the answers cost, where several arms have
+    both."""
+    costs = [session.metrics[key] for key in _COSTS if key in session.metrics]
+    if metric is None or metric.relative:
+        return
+    for cost in costs:
+        lines = [*_list_arms(session, metric, cost)]
+        if len(lines) < 2 or not any(line.points[0].x for line in lines):
+            continue
+        reading = f"Bars: the 95 % interval over {session.intervals_over}, where there is one."
+        chart = PlaneChart(
+            title=f"{metric.title} against {lowercase(cost.title)}",
+            explanation=f"{reading}{list_absent(session.experiment.arms, lines[:MAX_LINES])}",
+            x=Axis(label=f"{cost.title}, mean over cases", style=cost.style),
+            y=make_axis(metric),
+            lines=tuple(lines[:MAX_LINES]),
+        )
+        yield make_picture("cost", chart)
+        return
+
+
+def _list_arms(session: CaseSession, metric: Metric, cost: Metric) -> Iterator[Line]:
+    """Yield the points of the arms that have both figures, and asked a model for the cost."""
+    cases = set(session.select_cases(metric).ids)
+    for arm in session.experiment.arms:
+        figure, price = (_compute_figure(session, arm, it, cases) for it in (metric, cost))
+        is_billed = any(record.is_billed for record in session.list_records(arm))
+        if figure.value is None or price.value is None or session.is_rehearsed(arm):
+            continue
+        if is_billed or cost.key != "cost":
+            point = Point(x=price.value, y=figure.value, y_interval=figure.interval)
+            yield Line(label=arm, points=(point,))
 
 
 def describe_cases(session: CaseSession) -> str:

@@ -15,7 +15,11 @@ from swarm_bench.analysis.cases.caveats import (
     warn_exploratory,
 )
 from swarm_bench.analysis.cases.losses import describe_failed_counts
-from swarm_bench.analysis.cases.results import answer_without_reference, describe_cases
+from swarm_bench.analysis.cases.results import (
+    answer_without_reference,
+    describe_cases,
+    draw_costs,
+)
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import answer_cases, find_primary_metric, find_verdicts
 from swarm_bench.analysis.caveats.missing_figures import describe_failed_trials
@@ -270,7 +274,11 @@ def _make_effects(session: CaseSession) -> Section | None:
     grid = Grid(headers=headers, labels=1, rows=rows, about=describe_cases(session), marked=marked)
     return Section(
         title="Effects",
-        blocks=(grid, paragraph(_write_legend(session, [metric for metric, _ in pairs]))),
+        blocks=(
+            grid,
+            paragraph(_write_legend(session, [metric for metric, _ in pairs])),
+            *draw_costs(session, primary),
+        ),
     )
 
 

@@ -116,7 +116,7 @@ def compute_indexing(selection: Selection, mode: str) -> Indexing | None:
     if not selection.has_tool(mode):
         return None
     swarms = selection.select_swarms(mode)
-    is_before = _is_before(selection, mode)
+    is_before = indexes_before(selection, mode)
     return Indexing(
         before=_compute_median([_add_seconds(swarm, is_before) for swarm in swarms]),
         within=None if is_before else _compute_median([swarm.index_seconds for swarm in swarms]),
@@ -142,7 +142,8 @@ def _compute_median(seconds: list[float | None]) -> float | None:
     return median(present) if present else None
 
 
-def _is_before(selection: Selection, mode: str) -> bool:
+def indexes_before(selection: Selection, mode: str) -> bool:
+    """Tell whether the index of a mode is made before its agents start."""
     experiment = selection.data.experiment
     if mode not in {defined.name for defined in experiment.modes}:
         return False

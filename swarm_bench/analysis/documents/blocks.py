@@ -19,6 +19,7 @@ from swarm_bench.core.report.document import (
     Text,
     Value,
 )
+from swarm_bench.core.report.pictures import Axis, Line
 from swarm_bench.core.report.ratios import Difference, Ratio
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import Standing
@@ -172,3 +173,22 @@ def extend_answer(mode: Standing, suffix: str = "") -> Answer:
             if qualification.lower() not in lines
         ),
     )
+
+
+def make_axis(metric: Metric) -> Axis:
+    """Make the axis of a metric."""
+    low, high = (0, 1) if metric.is_share else (None, None)
+    return Axis(
+        label=metric.title,
+        style=metric.style,
+        is_logarithmic=metric.relative and not metric.is_share,
+        low=low,
+        high=high,
+    )
+
+
+def list_absent(names: Iterable[str], lines: Iterable[Line]) -> str:
+    """Say whom a chart does not show, after its other sentences; empty where it shows all."""
+    visible = {line.label for line in lines}
+    absent = [name for name in names if name not in visible]
+    return f" Not shown: {', '.join(absent)}." if absent else ""

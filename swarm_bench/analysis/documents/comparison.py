@@ -17,11 +17,13 @@ from swarm_bench.analysis.documents.blocks import (
 )
 from swarm_bench.analysis.documents.effects import (
     make_as_used,
+    make_chart,
     make_effects,
     make_per_right_answer,
     make_ratio_grid,
 )
 from swarm_bench.analysis.documents.opening import Opening, make_summary
+from swarm_bench.analysis.documents.pictures import make_cost_chart
 from swarm_bench.analysis.documents.trials import make_trials_section
 from swarm_bench.analysis.missed_tasks import describe_most_missed, make_missed_section
 from swarm_bench.analysis.sections.overhead import NEXT_STEP
@@ -34,12 +36,12 @@ from swarm_bench.core.report.document import (
     Cell,
     Document,
     Grid,
-    Picture,
     Section,
     Span,
     Tone,
     Value,
 )
+from swarm_bench.core.report.pictures import RowChart, make_picture
 from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import (
     Controls,
@@ -61,11 +63,12 @@ _IN_DETAILS = (
 _IN_THOSE_OF_REHEARSALS = (
     " has all tables with what each figure is, the calls of each tool and what it takes to have it."
 )
+_MAX_TASK_PICTURES = 6
 _EFFECTS = "Figures are those of a typical task. What no verdict names is exploratory."
 
 
-def make_document(report: Report, picture: Picture | None = None) -> Document:
-    """Lay out what a comparison says; the picture stands below the table."""
+def make_document(report: Report) -> Document:
+    """Lay out what a comparison says."""
     opening = Opening(
         title=report.title,
         banner=report.banner,
@@ -83,7 +86,7 @@ def make_document(report: Report, picture: Picture | None = None) -> Document:
     opening = replace(
         opening,
         headline=(*headline, paragraph(remark)) if remark else headline,
-        table=_make_effects(report.headline, report.modes, picture),
+        table=_make_effects(report),
         brief=headline,
         aside=describe_most_missed(report.missed, report.modes[:1]),
     )
@@ -91,6 +94,8 @@ def make_document(report: Report, picture: Picture | None = None) -> Document:
 
 
 def _make_details(report: Report) -> Iterator[Section]:
+    if report.by_task:
+        yield _make_tasks(report.by_task)
     correctness = report.headline.correctness
     if correctness and correctness.tags:
         yield _make_tags(correctness.tags, report.modes)
@@ -145,14 +150,31 @@ def _make_headline(headline: Headline) -> Iterator[Block]:
         yield Answers(items=answers, size=headline.size)
 
 
-def _make_effects(
-    headline: Headline, modes: Sequence[str], picture: Picture | None
-) -> Section | None:
-    grid = make_effects(headline, modes)
+def _make_effects(report: Report) -> Section | None:
+    grid = make_effects(report.headline, report.modes)
     if grid is None:
         return None
-    pictures = (picture,) if picture else ()
+    pictures = _draw_effects(report)
     return Section(title="Effects", blocks=(grid, paragraph(_EFFECTS), *pictures))
+
+
+def _draw_effects(report: Report) -> Iterator[Block]:
+    """Yield the pictures that stand below the table."""
+    if effects := make_chart(report.headline):
+        yield make_picture("effects", effects)
+    if cost := make_cost_chart(report.headline, report.modes):
+        yield make_picture("cost", cost)
+
+
+def _make_tasks(charts: Sequence[RowChart]) -> Section:
+    """Make the section of the single tasks, with the modes that it does not show."""
+    pictures: list[Block] = [
+        make_picture(f"tasks-{number}", chart)
+        for number, chart in enumerate(charts[:_MAX_TASK_PICTURES], start=1)
+    ]
+    if omitted := charts[_MAX_TASK_PICTURES:]:
+        pictures.append(paragraph(f"Not drawn: {'; '.join(chart.title for chart in omitted)}."))
+    return Section(title="Effects by task", blocks=tuple(pictures))
 
 
 def _make_reading(ratios: Ratios) -> Section:

@@ -3,10 +3,21 @@ reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from swarm_bench.analysis.documents.blocks import make_figure, make_metric_row, make_ratio
+from swarm_bench.analysis.documents.blocks import (
+    make_figure,
+    make_metric_row,
+    make_ratio,
+)
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.metric import Better, Metric, Style
-from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
+from swarm_bench.core.report.document import (
+    Cell,
+    CombinedValue,
+    ComparedValue,
+    Grid,
+    Scale,
+    Value,
+)
 from swarm_bench.core.report.ratios import (
     Chart,
     Column,
@@ -171,7 +182,7 @@ def _make_ratio_rows(
     that it may be part of."""
     if ratios is None:
         return
-    columns = {column.mode: at for at, column in enumerate(ratios.columns) if not column.as_used}
+    columns = number_columns(ratios)
     for row in ratios.rows:
         title, style = row.metric.title, row.metric.style
         title = f"{title}{_PRIMARY}" if row.metric.key == ratios.primary else title
@@ -187,6 +198,11 @@ def _make_ratio_rows(
         if row.metric.key == "wall_seconds" and (indexing := ratios.indexing):
             cells = (indexing.cells[columns[mode]] if mode in columns else None for mode in modes)
             yield (indexing.metric.title, *map(_make_indexing, cells))
+
+
+def number_columns(ratios: Ratios) -> dict[str, int]:
+    """Return the numbers of the columns of all trials, by mode."""
+    return {column.mode: at for at, column in enumerate(ratios.columns) if not column.as_used}
 
 
 def _is_primary(title: Cell) -> bool:

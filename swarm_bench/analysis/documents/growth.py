@@ -6,6 +6,7 @@ from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
     describe_not_reported,
     extend_answer,
+    list_absent,
     make_definitions,
     make_rules_section,
     paragraph,
@@ -15,7 +16,7 @@ from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.sections.head import describe_repository
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import join, quantify
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report import document as parts
 from swarm_bench.core.report.document import (
     Answers,
@@ -24,10 +25,19 @@ from swarm_bench.core.report.document import (
     Document,
     Fact,
     Grid,
+    Picture,
     Scale,
     Section,
     Span,
     Value,
+)
+from swarm_bench.core.report.pictures import (
+    MAX_LINES,
+    Axis,
+    Line,
+    PlaneChart,
+    Point,
+    make_picture,
 )
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
@@ -42,7 +52,8 @@ _LEGEND = (
 
 def make_document(series: Series) -> Document:
     """Lay out what a series says."""
-    sharing = Section(title="What sharing costs or brings", blocks=tuple(_write_sentences(series)))
+    blocks = (*_write_sentences(series), *_draw_sizes(series))
+    sharing = Section(title="What sharing costs or brings", blocks=blocks)
     opening = Opening(
         title=series.title,
         banner=series.banner,
@@ -115,6 +126,41 @@ def _make_table(mode: ModeSeries, series: Series) -> Iterator[Block]:
     yield from map(paragraph, describe_not_reported(mode.unknown, "series"))
 
 
+def _draw_sizes(series: Series) -> Iterator[Picture]:
+    """Yield a picture of each metric that a mode has in two sizes."""
+    keys = dict.fromkeys(row.metric.key for mode in series.modes for row in mode.rows)
+    charts = [chart for key in keys if key in _CURVES and (chart := _make_size_chart(series, key))]
+    for number, chart in enumerate(charts, start=1):
+        yield make_picture(f"sizes-{number}", chart)
+
+
+def _make_size_chart(series: Series, key: str) -> PlaneChart | None:
+    rows = {mode.mode: row for mode in series.modes for row in mode.rows if row.metric.key == key}
+    lines = [Line(label=mode, points=_list_points(series, row)) for mode, row in rows.items()]
+    visible = [line for line in lines if line.points][:MAX_LINES]
+    if not any(len(line.points) > 1 for line in visible):
+        return None
+    metric = next(iter(rows.values())).metric
+    sizes = tuple(map(float, series.sizes))
+    low, high = (0, 1) if metric.is_share else (0, None)
+    return PlaneChart(
+        title=f"{metric.title} by size of the swarms",
+        explanation=f"{_OF_SIZES} {metric.definition}"
+        f"{list_absent((mode.mode for mode in series.modes), visible)}",
+        x=Axis(label=_SIZES, style=Style.WHOLE, is_logarithmic=True, ticks=sizes),
+        y=Axis(label=f"{metric.title}, {metric.unit}", style=metric.style, low=low, high=high),
+        lines=tuple(visible),
+    )
+
+
+def _list_points(series: Series, row: SeriesRow) -> tuple[Point, ...]:
+    return tuple(
+        Point(x=size, y=cell.value)
+        for size, cell in zip(series.sizes, row.cells, strict=True)
+        if cell.value is not None
+    )
+
+
 def _make_spending(series: Series) -> Grid | None:
     """Make the table of what fixed rules spent; `None` when a model decided."""
     rows = [(mode.mode, *_make_row(row)) for mode in series.modes for row in mode.spent_by_rules]
@@ -165,6 +211,9 @@ DESCRIPTIVE = (
     "changed meanwhile (a busier machine, a slower provider) is in it too."
 )
 _QUALITY = {"file_recall": "recall is"}
+_CURVES = _COSTS.keys() | _QUALITY.keys()
+_SIZES = "Agents that share a workspace"
+_OF_SIZES = "A point for each size that has the figure:"
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
 

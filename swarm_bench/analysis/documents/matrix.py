@@ -1,18 +1,21 @@
 """Tasks and arms with what each trial found, and when each agent ran, as a page shows them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import find_primary_metric
+from swarm_bench.analysis.comparison.legend import indexes_before
 from swarm_bench.analysis.comparison.pairs import RECALLS
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.analysis.wording import lowercase, quantify
+from swarm_bench.analysis.wording import join, lowercase, quantify
+from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Tone, Value
 from swarm_bench.core.report.page import Bar, Lane, Matrix, MatrixEntry, MatrixRow, Timeline
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
 
 _TASK = "Task"
@@ -24,6 +27,11 @@ _MAX_ENTRIES = 30
 _OMISSION_NOTE = "Trials that have no room here; each can be chosen beside another one"
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
+_WITHIN = " in the agents' time"
+_PHASES = (
+    " The pale bars above agents are the set-up of their swarm (workspace, service, index, first "
+    "call) and what follows them."
+)
 
 
 def list_task_trials(selection: Selection) -> dict[str, list[TrialRecord]]:
@@ -234,30 +242,95 @@ def make_timeline(selection: Selection) -> Timeline | None:
     visible_trials = sorted(timed, key=lambda trial: (trial.started_at, trial.agent))[:_MAX_BARS]
     if not visible_trials:
         return None
-    starts = [trial.started_at.timestamp() for trial in visible_trials if trial.started_at]
-    end_times = [trial.ended_at.timestamp() for trial in visible_trials if trial.ended_at]
-    first = min(starts)
-    by_swarm = defaultdict[tuple[int, str], list[Bar]](list)
-    for trial, start, end in zip(visible_trials, starts, end_times, strict=True):
-        bar = _make_bar(trial, start - first, max(start, end) - first)
-        by_swarm[trial.run, trial.mode].append(bar)
+    by_swarm = defaultdict[tuple[int, str], list[TrialRecord]](list)
+    for trial in visible_trials:
+        by_swarm[trial.run, trial.mode].append(trial)
+    lanes = [
+        Lane(
+            label=f"{mode}, run {run}" if selection.runs > 1 else mode,
+            bars=tuple(map(_make_bar, trials)),
+            phases=tuple(_make_phases(selection, (run, mode), trials)),
+        )
+        for (run, mode), trials in by_swarm.items()
+    ]
+    bars = [bar for lane in lanes for bar in (*lane.bars, *lane.phases)]
+    first = min(bar.begin for bar in bars)
     omitted = len(timed) - len(visible_trials)
     cut = f" Shown are the first {quantify(len(visible_trials), 'agent')}." if omitted else ""
+    phases = _PHASES if any(lane.phases for lane in lanes) else ""
     return Timeline(
         title="The session in time",
-        about=f"When each agent ran, in seconds since the first one began.{cut}",
-        seconds=max(*end_times, first) - first,
-        lanes=tuple(_make_lanes(by_swarm, has_runs=selection.runs > 1)),
+        about=f"When each agent ran, in seconds from the beginning.{phases}{cut}",
+        seconds=max(bar.end for bar in bars) - first,
+        lanes=tuple(_shift_lane(lane, first) for lane in lanes),
     )
 
 
-def _make_lanes(
-    by_swarm: Mapping[tuple[int, str], Sequence[Bar]], *, has_runs: bool
-) -> Iterator[Lane]:
-    for (run, mode), bars in by_swarm.items():
-        yield Lane(label=f"{mode}, run {run}" if has_runs else mode, bars=tuple(bars))
+def _shift_lane(lane: Lane, first: float) -> Lane:
+    bars, phases = (
+        tuple(replace(bar, begin=bar.begin - first, end=bar.end - first) for bar in group)
+        for group in (lane.bars, lane.phases)
+    )
+    return replace(lane, bars=bars, phases=phases)
 
 
-def _make_bar(trial: TrialRecord, begin: float, end: float) -> Bar:
-    label = f"{name_trial(trial)}: {lowercase(describe_end(trial))}, {end - begin:.1f} s"
+def _get_times(record: TrialRecord | SwarmRecord) -> tuple[float, float]:
+    """Return when it began and ended, which it must say, by the clock of the machine."""
+    assert record.started_at is not None
+    assert record.ended_at is not None
+    begin = record.started_at.timestamp()
+    return begin, max(begin, record.ended_at.timestamp())
+
+
+def _make_bar(trial: TrialRecord) -> Bar:
+    begin, end = _get_times(trial)
+    label = f"{name_trial(trial)}: {lowercase(describe_end(trial))}, {_describe_time(trial)}"
     return Bar(begin=begin, end=end, tone=_choose_tone(trial, None), label=label)
+
+
+def _describe_time(trial: TrialRecord) -> str:
+    """Say how long it ran, and what it waited for meanwhile, which may be at the same time."""
+    begin, end = _get_times(trial)
+    waits = {
+        "for the model": trial.api_seconds,
+        "in tools": total((trial.tool_seconds or {}).values()),
+    }
+    parts = [f"{seconds:.1f} s {aim}" for aim, seconds in waits.items() if seconds is not None]
+    return f"{end - begin:.1f} s" + (f", of which {join(parts)}" if parts else "")
+
+
+def _make_phases(
+    selection: Selection, lane: tuple[int, str], trials: Sequence[TrialRecord]
+) -> Iterator[Bar]:
+    """Yield what stood before and after the agents of each swarm of a lane, as far as times are
+    recorded."""
+    run, mode = lane
+    times = {trial.agent: _get_times(trial) for trial in trials}
+    for swarm in selection.select_swarms(mode):
+        if swarm.run != run or swarm.started_at is None or swarm.ended_at is None:
+            continue
+        begin, end = _get_times(swarm)
+        of_swarm = [times[agent] for agent in swarm.agents if agent in times]
+        within = [(start, stop) for start, stop in of_swarm if begin <= start and stop <= end]
+        if not within:
+            continue
+        first, last = min(start for start, _ in within), max(stop for _, stop in within)
+        set_up = _describe_set_up(swarm, is_before=indexes_before(selection, mode))
+        label = f"{mode}: {first - begin:.1f} s {set_up}"
+        yield Bar(begin=begin, end=first, tone=None, label=label)
+        if end > last:
+            label = f"{mode}: {end - last:.1f} s after its agents"
+            yield Bar(begin=last, end=end, tone=None, label=label)
+
+
+def _describe_set_up(swarm: SwarmRecord, *, is_before: bool) -> str:
+    """Say what took how long, as far as that is recorded."""
+    index = f"{' (copied)' if swarm.index_copied else ''}{'' if is_before else _WITHIN}"
+    phases = (
+        ("workspace {}", swarm.workspace_seconds),
+        ("start of the service {}", swarm.service_seconds),
+        (f"index {{}}{index}", swarm.index_seconds),
+        ("first call {}", swarm.warm_up_seconds),
+    )
+    parts = [text.format(f"{seconds:.1f} s") for text, seconds in phases if seconds is not None]
+    return f"before its agents ({', '.join(parts)})" if parts else "before its agents"

@@ -11,9 +11,10 @@ from swarm_bench.analysis.missed_tasks import describe_most_missed, find_missed,
 from swarm_bench.analysis.retrieve.caveats import FORM_PHRASES, KINDS
 from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, compute_p95, list_values
 from swarm_bench.analysis.retrieve.headline import SEARCHES, describe_missing_plain, make_headline
+from swarm_bench.analysis.retrieve.pictures import make_rank_chart, make_recall_chart
 from swarm_bench.analysis.statistics.changes import explain_worth
 from swarm_bench.analysis.statistics.pairing import make_cases
-from swarm_bench.analysis.wording import describe_size, list_few, quantify
+from swarm_bench.analysis.wording import describe_size, list_few, lowercase, quantify
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answer,
@@ -21,11 +22,13 @@ from swarm_bench.core.report.document import (
     Document,
     Fact,
     Grid,
+    Picture,
     Section,
     Text,
     Value,
 )
 from swarm_bench.core.report.document import Answers as AnswersBlock
+from swarm_bench.core.report.pictures import make_picture
 from swarm_bench.core.report.report import Missed
 from swarm_bench.core.report.standing import list_clauses
 from swarm_bench.core.session.cases import CaseRecord
@@ -156,7 +159,17 @@ def _list_notes(experiment: RetrieveExperiment) -> Iterator[str]:
 def _make_table(answers: Answers, form: Form) -> Section:
     rows = tuple(_make_row(answers, arm, form) for arm in answers.experiment.arms)
     grid = Grid(headers=_HEADERS, labels=1, rows=rows, about=_describe_cases(answers, form))
-    return Section(title=_TITLES[form], blocks=(grid,))
+    return Section(title=_TITLES[form], blocks=(grid, *_draw_form(answers, form)))
+
+
+def _draw_form(answers: Answers, form: Form) -> Iterator[Picture]:
+    """Yield the pictures of what was asked in a form."""
+    number = answers.forms.index(form) + 1
+    phrase = lowercase(_TITLES[form])
+    if ranks := make_rank_chart(answers, form, phrase):
+        yield make_picture(f"ranks-{number}", ranks)
+    if recall := make_recall_chart(answers, form, phrase):
+        yield make_picture(f"recall-{number}", recall)
 
 
 def _make_terminal_table(answers: Answers) -> Grid:

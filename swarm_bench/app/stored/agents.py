@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from swarm_bench.analysis.comparison.headline import make_headline
 from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.documents import comparison, growth, noise, trials
-from swarm_bench.analysis.documents.effects import make_chart
 from swarm_bench.analysis.documents.matrix import make_matrix, make_timeline
 from swarm_bench.analysis.noise import compute_calibration
 from swarm_bench.analysis.selection import Selection
@@ -25,18 +24,17 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.benchmarks.swarm.run_plan import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.document import Document, Picture, RenderedDocument
+from swarm_bench.core.report.document import Document, RenderedDocument
 from swarm_bench.core.report.exported import ExportedSession
 from swarm_bench.core.report.page import SessionPage
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.preregistration import REANALYSED
 from swarm_bench.core.session.records import SessionData, TrialRecord
-from swarm_bench.reports.markdown import write_document, write_files
-from swarm_bench.reports.svg import render_svg
+from swarm_bench.reports.markdown import remove_pictures, write_document, write_files
 from swarm_bench.reports.trial_page import render_page
 from swarm_bench.runtime.cycles import pause_collection
-from swarm_bench.runtime.files import hold_lock, write_whole
+from swarm_bench.runtime.files import hold_lock
 
 
 class SeriesSession(StoredSession):
@@ -48,7 +46,7 @@ class SeriesSession(StoredSession):
     def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:
             self._refuse()
-        return _summarise_series(self.path, {}, audited=True)
+        return write_document(_summarise_series(self.path, {}, audited=True))
 
     def _describe_refusal(self) -> str:
         sizes = find_sessions(self.path)
@@ -62,20 +60,16 @@ def write_series_summary(
 ) -> RenderedDocument:
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
-    summary = _summarise_series(path, {} if read is None else read, audited=audited)
+    summary = write_files(_summarise_series(path, {} if read is None else read, audited=audited))
     SessionFolder(path).write_summary(summary)
     return summary
 
 
-def _summarise_series(
-    path: Path, sessions: dict[int, SessionData], *, audited: bool
-) -> RenderedDocument:
+def _summarise_series(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> Document:
     for size, folder in find_sessions(path).items():
         if size not in sessions:
             sessions[size] = read_audited(folder) if audited else folder.read()
-    return write_document(
-        growth.make_document(compute_series(dict(sorted(sessions.items())), load_metrics()))
-    )
+    return growth.make_document(compute_series(dict(sorted(sessions.items())), load_metrics()))
 
 
 if TYPE_CHECKING:
@@ -117,8 +111,10 @@ class AgentSession(StoredSession):
         }
         settings = {**data.experiment.settings, **new_settings}
         experiment = data.experiment.model_copy(update={"settings": settings})
-        has_details = not overrides and self.folder.details.is_file()
-        return _summarise(replace(data, experiment=experiment), has_details=has_details)[1]
+        document = _summarise(replace(data, experiment=experiment))[1]
+        if overrides or not self.folder.details.is_file():
+            return write_document(document)
+        return replace(write_files(remove_pictures(document)), document=document)
 
     def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.export_table import make_swarm_table
@@ -217,37 +213,18 @@ def write_summary(
     """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
     beside it. `audited`: held against the streams of its agents."""
     data = read_audited(folder) if audited else folder.read()
-    report, summary = _summarise(data, folder, has_details=True)
+    report, document = _summarise(data)
+    summary = write_files(document)
     folder.write_summary(summary)
     return report, summary
 
 
-def _summarise(
-    data: SessionData, folder: SessionFolder | None = None, *, has_details: bool = False
-) -> tuple[Report, RenderedDocument]:
-    """Make the report, and the picture in the folder, if one is to be written. `apart`: its details
-    have a file of their own."""
+def _summarise(data: SessionData) -> tuple[Report, Document]:
     metrics = load_metrics()
     report = summarise(data, metrics)
-    calibrated = data.experiment.design.document == "noise"
-    document = (
-        noise.make_document(report, compute_calibration(data, metrics))
-        if calibrated
-        else comparison.make_document(report, _draw_picture(folder, report) if folder else None)
-    )
-    return report, write_files(document) if has_details else write_document(document)
-
-
-def _draw_picture(folder: SessionFolder, report: Report) -> Picture | None:
-    """Draw the effects beside the summary; without any, an older picture is removed. A rehearsal
-    has none."""
-    file = folder.path / "effects.svg"
-    drawing = make_chart(report.headline) if report.rehearsed is None else None
-    if drawing is None:
-        file.unlink(missing_ok=True)
-        return None
-    write_whole(file, render_svg(drawing))
-    return Picture(address=file.name, about=drawing.title, chart=drawing)
+    if data.experiment.design.document == "noise":
+        return report, noise.make_document(report, compute_calibration(data, metrics))
+    return report, comparison.make_document(report)
 
 
 def read_audited(folder: SessionFolder) -> SessionData:

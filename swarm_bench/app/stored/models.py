@@ -19,7 +19,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
 from swarm_bench.core.report.exported import ExportedTrial
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.reports.markdown import write_document
+from swarm_bench.reports.markdown import write_files
 from swarm_bench.runtime.files import hold_lock
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ModelSession(PairSession):
 
     def report(self) -> RenderedDocument:
         session = self.read()
-        summary = write_document(session.document)
+        summary = write_files(session.document)
         self.folder.write_summary(summary)
         write_results(session, self.benchmark, self.folder.path)
         return summary

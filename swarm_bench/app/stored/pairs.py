@@ -61,7 +61,7 @@ from swarm_bench.engine.lines import (
 )
 from swarm_bench.engine.nodes import describe_nodes
 from swarm_bench.engine.plan import Block, plan_cases, select_planned
-from swarm_bench.reports.markdown import write_document
+from swarm_bench.reports.markdown import write_document, write_files
 from swarm_bench.runtime.untrusted import open_untrusted, read
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class PairSession(StoredSession):
         return replace(session, folder=str(self.folder.path))
 
     def report(self) -> RenderedDocument:
-        summary = write_document(self.read().document)
+        summary = write_files(self.read().document)
         self.folder.write_summary(summary)
         return summary
 

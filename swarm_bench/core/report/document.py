@@ -4,11 +4,15 @@ All text in it is plain text; a renderer escapes what its format needs escaped. 
 a summary of its own makes a `Document`; whoever can render one needs to know nothing else.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from swarm_bench.core.metric import Better, Style
-from swarm_bench.core.report.ratios import Chart
+
+if TYPE_CHECKING:
+    from swarm_bench.core.report.pictures import Drawing
 
 _QUOTED = 1_000
 """Characters of what can quote an agent."""
@@ -268,8 +272,8 @@ class Picture:
     address: str
     about: str
     """Text for those who do not see the picture."""
-    chart: Chart | None = None
-    """What is drawn in it, for a document that has no files beside it."""
+    chart: "Drawing | None" = None
+    """What is drawn in it."""
 
 
 Block = Grid | Paragraph | Bullets | Answers | Banner | Verbatim | Facts | Picture
@@ -326,3 +330,5 @@ class RenderedDocument:
     markdown: str
     details: str = ""
     """Text of a second file; empty where there is none."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Drawings by the name of their file."""

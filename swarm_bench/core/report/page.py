@@ -47,7 +47,7 @@ class Matrix:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """The time in which an agent ran."""
+    """The time in which an agent ran, or a phase of its swarm."""
 
     begin: float
     """Seconds since the first one began, like the end."""
@@ -62,6 +62,8 @@ class Lane:
 
     label: str
     bars: tuple[Bar, ...]
+    phases: tuple[Bar, ...] = ()
+    """What stood before and after them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric, ReadTrial, Style
 from swarm_bench.core.report.document import Fact, Section
+from swarm_bench.core.report.pictures import RowChart
 from swarm_bench.core.report.ratios import Difference, Ratio, Ratios
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.experiment import ControlKind
@@ -218,6 +219,8 @@ class Report:
     """Figures of each mode with a tool; `None` in a session that is no rehearsal."""
     missed: tuple[Missed, ...]
     """Files in answer keys that modes missed; nothing without keys."""
+    by_task: tuple[RowChart, ...]
+    """Charts of the modes with a verdict, each against the reference task by task."""
     trials: tuple[TrialRecord, ...]
     """Trials by run, mode and agent; of a trial that was run again, the last attempt."""
     columns: tuple[TrialColumn, ...]

@@ -30,9 +30,10 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.page import MARKER, MatrixEntry, SessionPage, ShownTask, ShownTrial
 from swarm_bench.core.treatment.conversation import Conversation
+from swarm_bench.reports.charts import draw
 from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import NOT_APPLICABLE, format_cell, format_figure
-from swarm_bench.reports.svg import render_effect, render_svg, render_timeline
+from swarm_bench.reports.svg import render_effect, render_timeline
 from swarm_bench.reports.text import clean, cut, plain
 
 MOST_PACKED = 6_500_000
@@ -190,14 +191,9 @@ def format_block(block: Block) -> Markup:
         case Grid():
             return _call("grid", block, [*map(_format_row, block.rows)], _describe_rest(block))
         case Picture():
-            return _call("picture", block, block.chart and Markup(render_inline(block)))
+            return _call("picture", block, Markup(draw(block, is_inline=True)))
         case _:
             return _call(type(block).__name__.lower(), block)
-
-
-def render_inline(picture: Picture) -> str:
-    """Draw a picture within the page."""
-    return render_svg(picture.chart, is_inline=True) if picture.chart else ""
 
 
 def _cut(span: Span) -> str:

@@ -7,7 +7,9 @@ from scipy import stats
 
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.results import compute_results, make_result_section
-from swarm_bench.core.report.document import Grid, Value
+from swarm_bench.benchmarks.cases.passing import COMMON_METRICS
+from swarm_bench.core.report.document import Grid, Picture, Value
+from swarm_bench.core.report.pictures import Drawing, PlaneChart, RowChart
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.terminal import render_brief
 from tests.builders.cases import HIGH, LOST, LOW, RIGHT, WORDS, case_session, model_session
@@ -111,3 +113,57 @@ def test_one_arm_has_a_headline(kind: str, golden: Sentences) -> None:
     session = case_session({"a": figures}, {"a": [LOST] * 20} if kind == "lost" else {})
     document = session.document
     golden(parts(render(document), "Headline"), render_brief(document, 80, colours=False))
+
+
+def find_chart(session: ModelSession, name: str) -> Drawing | None:
+    blocks = [block for section in session.document.sections for block in section.blocks]
+    pictures = [it for it in blocks if isinstance(it, Picture) and it.address == f"{name}.svg"]
+    return pictures[0].chart if pictures else None
+
+
+def test_results_are_drawn_with_their_intervals_by_part() -> None:
+    whole = model_session({"a": LOW, "b": HIGH}, metrics=[RIGHT])
+    parts = {f"c{n}": "easy" if n < 5 else "hard" for n in range(20)}
+    cases = tuple(
+        case.model_copy(update={"part": parts[case.id]}) for case in whole.experiment.cases
+    )
+    parted = replace(whole, experiment=whole.experiment.model_copy(update={"cases": cases}))
+    chart = find_chart(parted, "results")
+    assert isinstance(chart, RowChart)
+    assert [row.label for row in chart.rows] == [
+        *("a", "a, easy", "a, hard", "b", "b, easy", "b, hard")
+    ]
+    (mark,) = chart.rows[0].marks
+    assert mark.value == pytest.approx(sum(LOW) / 20)
+    assert mark.interval is not None
+    assert mark.interval[0] < sum(LOW) / 20 < mark.interval[1]
+    assert (chart.axis.low, chart.axis.high) == (0, 1)
+
+
+def test_a_result_without_figures_is_not_drawn() -> None:
+    three = {"a": LOW, "b": HIGH, "c": HIGH}
+    chart = find_chart(model_session(three, {"a": [LOST] * 20}, metrics=[RIGHT]), "results")
+    assert isinstance(chart, RowChart)
+    assert [row.label for row in chart.rows] == ["b", "c"]
+    assert "Not shown: a, without the figure." in chart.explanation
+    whole = {"a": [LOST] * 20, "b": [LOST] * 20}
+    assert (
+        find_chart(model_session({"a": LOW, "b": HIGH}, whole, metrics=[RIGHT]), "results") is None
+    )
+
+
+def test_quality_stands_against_what_answers_cost() -> None:
+    metrics = [RIGHT, *(it for it in COMMON_METRICS if it.key in ("cost", "output_tokens"))]
+    arms = {"a": LOW, "b": HIGH}
+    paid = model_session(arms, metrics=metrics, fields={"cost": 0.5, "output_tokens": 10})
+    chart = find_chart(paid, "cost")
+    assert isinstance(chart, PlaneChart)
+    assert [line.label for line in chart.lines] == ["a", "b"]
+    (point,) = chart.lines[0].points
+    assert point.x == 0.5
+    assert point.y == pytest.approx(sum(LOW) / 20)
+    assert point.y_interval is not None
+    tokens = find_chart(model_session(arms, metrics=metrics, fields={"output_tokens": 10}), "cost")
+    assert isinstance(tokens, PlaneChart)
+    assert tokens.x.label.startswith("Output tokens")
+    assert find_chart(model_session(arms, metrics=metrics), "cost") is None

@@ -5,7 +5,7 @@ from typing import Any
 
 from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.analysis.documents.trials import MAX_SINGLE, make_trials_section
-from swarm_bench.core.report.document import Cell, Grid, Paragraph, Picture, Span, Value
+from swarm_bench.core.report.document import Cell, Grid, Paragraph, Span, Value
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.reports.markdown import write_files
 from tests.builders.reports import summarise
@@ -87,7 +87,7 @@ def test_a_summary_as_large_as_that_of_the_demo_is_short() -> None:
     ]
     swarms = (make_swarm(mode, agents=tuple(range(1, 37))) for mode in modes)
     report = summarise(make_session(*trials, *swarms, tasks=tasks, agents=36))
-    files = write_files(make_document(report, Picture(address="effects.svg", about="Effects")))
+    files = write_files(make_document(report))
     trials_table = r"<details><summary>\n\n## Per-Agent Results.*?</details>\n"
     rest = re.sub(trials_table, "", files.markdown, flags=re.DOTALL)
     assert 60 < rest.count("\n") <= 120

@@ -14,7 +14,9 @@ from swarm_bench.analysis.retrieve.figures import compute_p95
 from swarm_bench.analysis.retrieve.summary import ComparedSearches, make_document
 from swarm_bench.benchmarks.retrieve.benchmark import METRICS
 from swarm_bench.core.metric import guarded_metric
+from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
+from swarm_bench.core.report.pictures import Drawing, PlaneChart, RowChart
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.experiment import Mode, Repository
@@ -494,3 +496,76 @@ def test_what_the_best_tool_missed_and_another_found_is_named(golden: Sentences)
     made = make_document(replace(data, records=records))
     golden(parts(render(made), "Missed by one, found by another"))
     golden(render_brief(made, 80, colours=False))
+
+
+def find_charts(answers: ComparedSearches, name: str) -> list[Drawing]:
+    blocks = [block for section in make_document(answers).sections for block in section.blocks]
+    pictures = [block for block in blocks if isinstance(block, Picture) and block.chart]
+    return [it.chart for it in pictures if it.chart and it.address.startswith(name)]
+
+
+def rank(arm: str, number: int, place: int | None, **figures: float) -> CaseRecord:
+    """An answer whose first right file has that rank; `None` without one."""
+    whole = record(arm, number, 0.5)
+    reciprocal = 0.0 if place is None else 1 / place
+    return whole.model_copy(
+        update={"figures": {**whole.figures, "reciprocal_rank": reciprocal, **figures}}
+    )
+
+
+def test_ranks_are_drawn_by_question_and_tool() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.5})
+    records = [
+        *(rank("mine", number, number + 1) for number in range(8)),
+        *(rank("bm25", number, None if number == 1 else 1) for number in range(7)),
+    ]
+    (chart,) = find_charts(replace(whole, records=records), "ranks")
+    assert isinstance(chart, RowChart)
+    assert [group.label for group in chart.groups] == ["mine", "bm25"]
+    rows = {row.label: {mark.group: mark.value for mark in row.marks} for row in chart.rows}
+    assert rows["T0"] == {0: 1, 1: 1}
+    assert rows["T1"] == {0: 2, 1: None}, "found by one of them"
+    assert rows["T7"] == {0: 8}, "the other one did not answer"
+    assert [row.label for row in chart.rows[:2]] == ["T6", "T5"], "where tools differ most"
+    assert chart.extra_column == "not found"
+    assert "1 answer is missing" in chart.explanation
+
+
+def test_of_many_questions_some_are_drawn_and_the_others_counted() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.5})
+    tasks = tuple(
+        Task(id=f"t{n}", title=f"T{n}", prompt=f"{n}?", key=AnswerKey(files=(f"{n}.py",)))
+        for n in range(41)
+    )
+    cases = tuple(case for case, _, _ in iterate_questions(tasks))
+    experiment = whole.experiment.model_copy(update={"tasks": tasks, "cases": cases})
+    records = [rank(arm, number, 1) for arm in ("mine", "bm25") for number in range(41)]
+    many = replace(whole, experiment=experiment, records=records)
+    (chart,) = find_charts(many, "ranks")
+    assert isinstance(chart, RowChart)
+    assert len(chart.rows) == 40
+    assert "Shown are 40 of 41 questions" in chart.explanation
+
+
+def test_recall_stands_against_tokens_as_far_as_that_is_recorded() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.25})
+    (chart,) = find_charts(whole, "recall")
+    assert isinstance(chart, PlaneChart)
+    points = {line.label: line.points[0] for line in chart.lines}
+    assert [points[arm].x for arm in ("bm25", "mine")] == [500, 500]
+    assert [points[arm].y for arm in ("bm25", "mine")] == pytest.approx([0.25, 0.5025])
+    assert "not recorded" in chart.explanation
+    none = [record("mine", 0, 0.5).model_copy(update={"figures": {}})]
+    assert not find_charts(replace(whole, records=none), "recall")
+    assert not find_charts(replace(whole, records=none), "ranks")
+
+
+def test_each_form_has_its_pictures() -> None:
+    twice = asked_twice(sentence={"mine": 0.5, "bm25": 0.5}, keywords={"mine": 1, "bm25": 1})
+    document = make_document(twice)
+    sections = {it.title: it.blocks for it in document.sections}
+    addresses = [
+        [block.address for block in sections[title] if isinstance(block, Picture)]
+        for title in ("Asked in a sentence", "Asked in keywords")
+    ]
+    assert addresses == [["ranks-1.svg", "recall-1.svg"], ["ranks-2.svg", "recall-2.svg"]]

@@ -15,7 +15,7 @@ import pytest
 
 from swarm_bench.app.stored.pairs import PairSession
 from swarm_bench.app.stored.session import open_session
-from swarm_bench.core.report.document import Part
+from swarm_bench.core.report.document import Part, Picture
 from swarm_bench.core.report.page import ShownTask, ShownTrial
 from swarm_bench.core.treatment.conversation import Conversation
 from swarm_bench.reports.html.page import render_page
@@ -24,6 +24,13 @@ from tests.builders.golden import GOLDEN
 from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+PICTURES = {
+    "compare": {"effects.svg", "tasks-1.svg"},
+    "growing": {"sizes-1.svg"},
+    "retrieve": {"ranks-1.svg", "recall-1.svg", "ranks-2.svg", "recall-2.svg"},
+    "humaneval": {"results.svg"},
+}
+"""Pictures that sessions have at least."""
 COUNTER = "window.hits = 0; window.hit = () => { window.hits += 1; };"
 
 
@@ -316,4 +323,24 @@ def test_sessions_of_every_kind_have_a_page(name: str, visit: Visit, tmp_path: P
     shown = [section.title for section in sections if section.part is not Part.WARNINGS]
     assert set(shown) <= set(headings)
     assert page.locator(".card h3").count() > 0
+    blocks = [block for section in sections for block in section.blocks]
+    pictures = [block for block in blocks if isinstance(block, Picture)]
+    assert {picture.address for picture in pictures} >= PICTURES.get(name, set())
+    assert page.locator("figure svg[role=img]").count() == len(pictures)
     visit.check(path)
+
+
+def test_a_wide_picture_scrolls_within_its_region(chromium: Any, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("text")).html)
+    context = chromium.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    region = page.locator("figure .scroll").first
+    assert region.get_attribute("aria-label") == "text. text"
+    assert region.evaluate("it => it.scrollWidth > it.clientWidth")
+    region.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
+    page.emulate_media(media="print")
+    assert region.locator("svg").evaluate("it => it.getBoundingClientRect().width <= innerWidth")
+    context.close()

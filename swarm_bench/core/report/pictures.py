@@ -1,0 +1,116 @@
+"""Pictures as plain data. Which figures stand in them is decided where figures are made; a renderer
+puts them on its axes."""
+
+import re
+from dataclasses import dataclass
+
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import Picture, Tone, Value
+from swarm_bench.core.report.ratios import Chart
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    label: str
+    style: Style
+    is_logarithmic: bool = False
+    low: float | None = None
+    high: float | None = None
+    """Figures that are on the axis in any case."""
+    ticks: tuple[float, ...] = ()
+    """Figures that are written beside it; a renderer chooses some where there are none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkGroup:
+    """Marks that look alike, with what they are."""
+
+    label: str
+    shape: int
+    """Number of the shape and, without a tone, of the colour."""
+    tone: Tone | None = None
+    is_hollow: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowMark:
+    """A mark in a row."""
+
+    group: int
+    """Number of its group."""
+    value: float | None
+    """`None` for a mark that stands apart from the axis."""
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkRow:
+    """Marks of one subject, side by side."""
+
+    label: str
+    marks: tuple[RowMark, ...]
+    figure: Value | None = None
+    """Figure that is written beside them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowChart:
+    """Rows on one axis."""
+
+    title: str
+    explanation: str
+    """How to read it, and what is not in it."""
+    axis: Axis
+    groups: tuple[MarkGroup, ...]
+    rows: tuple[MarkRow, ...]
+    extra_column: str = ""
+    """Header of what stands apart from the axis; empty where nothing does."""
+    is_linked: bool = False
+    """Whether the marks of a row are joined."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A point in a plane."""
+
+    x: float
+    y: float
+    x_interval: tuple[float, float] | None = None
+    y_interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Points of one subject, from left to right."""
+
+    label: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaneChart:
+    """Points of several subjects in a plane; those of one are joined."""
+
+    title: str
+    explanation: str
+    x: Axis
+    y: Axis
+    lines: tuple[Line, ...]
+
+
+Drawing = Chart | RowChart | PlaneChart
+
+MAX_LINES = 12
+"""Subjects that can be told apart by shape and colour."""
+_NAME = re.compile(r"(effects|tasks|cost|sizes|ranks|recall|results)(-[0-9]+)?\.svg")
+
+
+def is_picture(name: str) -> bool:
+    """Tell whether a file of that name is a picture of a summary."""
+    return _NAME.fullmatch(name) is not None
+
+
+def make_picture(name: str, chart: Drawing) -> Picture:
+    """Make the picture of a chart, in a file of that name."""
+    text = chart.title if isinstance(chart, Chart) else f"{chart.title}. {chart.explanation}"
+    return Picture(address=f"{name}.svg", about=text, chart=chart)

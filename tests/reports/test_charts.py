@@ -1,0 +1,184 @@
+"""Pictures of marks in rows and in a plane."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import Document, Picture, Scale, Section, Tone, Value
+from swarm_bench.core.report.pictures import (
+    Axis,
+    Line,
+    MarkGroup,
+    MarkRow,
+    PlaneChart,
+    Point,
+    RowChart,
+    RowMark,
+    is_picture,
+    make_picture,
+)
+from swarm_bench.reports.charts import draw
+from swarm_bench.reports.markdown import write_document, write_files
+from tests.builders.pages import HOSTILE
+
+SVG = "{http://www.w3.org/2000/svg}"
+GROUPS = (
+    MarkGroup(label="baseline, right", shape=0, tone=Tone.GOOD, is_hollow=True),
+    MarkGroup(label="canopy, wrong", shape=1, tone=Tone.BAD),
+)
+TOKENS = Axis(label="Tokens", style=Style.WHOLE, is_logarithmic=True)
+SHARE = Axis(label="Recall", style=Style.FRACTION, low=0, high=1)
+
+
+def make_rows(*values: tuple[float | None, float | None], text: str = "text") -> RowChart:
+    """Rows with a mark of each group."""
+    rows = tuple(
+        MarkRow(
+            label=text,
+            marks=tuple(RowMark(group=at, value=value) for at, value in enumerate(pair)),
+            figure=Value(scale=Scale.RATIO, value=0.5),
+        )
+        for pair in values
+    )
+    return RowChart(
+        title=text,
+        explanation=text,
+        axis=TOKENS,
+        groups=GROUPS,
+        rows=rows,
+        extra_column=text,
+        is_linked=True,
+    )
+
+
+def make_plane(*lines: Line, text: str = "text", x: Axis = TOKENS) -> PlaneChart:
+    return PlaneChart(title=text, explanation=text, x=x, y=SHARE, lines=lines)
+
+
+def parse(chart: RowChart | PlaneChart, *, is_inline: bool = False) -> ElementTree.Element:
+    return ElementTree.fromstring(draw(make_picture("tasks", chart), is_inline=is_inline))
+
+
+def locate_marks(picture: ElementTree.Element, groups: int) -> Iterator[tuple[float, float, str]]:
+    """Yield position and class of each mark, without those of the legend."""
+    for path in [*picture.iter(f"{SVG}path")][groups:]:
+        x, y = path.attrib["transform"].removeprefix("translate(").rstrip(")").split()
+        yield float(x), float(y), path.attrib["class"]
+
+
+def test_marks_of_a_row_stand_by_their_figures_and_look_like_their_group() -> None:
+    picture = parse(make_rows((100, 1000), (10, None)))
+    first, second, third, fourth = locate_marks(picture, 2)
+    assert (first[2], second[2]) == ("good hollow", "bad")
+    assert first[1] == second[1] < third[1] == fourth[1]
+    assert third[0] < first[0] < second[0] < fourth[0]
+    assert second[0] - first[0] == pytest.approx(first[0] - third[0], abs=0.2), "powers of ten"
+    shapes = {path.attrib["class"]: path.attrib["d"] for path in picture.iter(f"{SVG}path")}
+    assert len({*shapes.values()}) == 2
+    texts = [*picture.itertext()]
+    assert "0.50×" in texts
+    assert {"10", "100", "1,000"} <= {*texts}
+
+
+def test_points_stand_in_their_plane_with_what_is_sure_of_them() -> None:
+    points = (
+        Point(x=1, y=0.2, y_interval=(0.1, 0.4)),
+        Point(x=8, y=0.9, x_interval=(4, 16)),
+    )
+    sizes = Axis(label="Agents", style=Style.WHOLE, ticks=(1, 8))
+    picture = parse(make_plane(Line(label="a", points=points), text="t", x=sizes))
+    low, high = locate_marks(picture, 1)
+    assert low[0] < high[0]
+    assert low[1] > high[1], "up is more"
+    lines = [line.attrib for line in picture.iter(f"{SVG}line")]
+    joints = [it for it in lines if it["class"] == "hue-0"]
+    assert [(float(it["x1"]), float(it["x2"])) for it in joints][1] == (low[0], high[0])
+    assert len(joints) == 3
+    assert float(joints[0]["y1"]) > low[1] > float(joints[0]["y2"])
+    shown = [text.text for text in picture.iter(f"{SVG}text")]
+    assert {"1", "8", "0.00", "1.00", "Agents", "Recall"} <= {*shown}
+    assert "4" not in shown
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, -3.0, 1e-9, 1e12])
+def test_one_figure_alone_has_an_axis(value: float) -> None:
+    axis = Axis(label="x", style=Style.AVERAGE)
+    line = Line(label="a", points=(Point(x=value, y=0.5),))
+    picture = parse(make_plane(line, x=axis))
+    ((x, _, _),) = locate_marks(picture, 1)
+    assert 90 <= x <= 820
+
+
+def test_marks_at_the_same_figure_do_not_hide_each_other() -> None:
+    chart = make_rows((10, 10), (10, None))
+    apart, alone = replace(chart, is_linked=False), parse(chart)
+    first, second, third, _ = locate_marks(parse(apart), 2)
+    assert first[0] == second[0] == third[0]
+    assert second[1] - first[1] > 8
+    assert third[1] == pytest.approx((first[1] + second[1]) / 2 + 22)
+    assert len({y for _, y, _ in locate_marks(alone, 2)}) == 2
+
+
+def test_foreign_texts_are_text() -> None:
+    text = "\n".join(HOSTILE)
+    point = Point(x=1, y=1)
+    for chart in (make_rows((1, 2), text=text), make_plane(Line(label=text, points=(point,)))):
+        for is_inline in (True, False):
+            picture = parse(chart, is_inline=is_inline)
+            assert {it.tag.removeprefix(SVG) for it in picture.iter()} <= {
+                *("svg", "title", "style", "rect", "text", "line", "path")
+            }
+            assert not [name for it in picture.iter() for name in it.attrib if name[:2] == "on"]
+
+
+def test_a_long_legend_and_a_long_explanation_are_broken() -> None:
+    groups = tuple(MarkGroup(label=f"mode {'x' * 30} {at}", shape=at) for at in range(12))
+    rows = (MarkRow(label="q", marks=tuple(RowMark(group=at, value=at) for at in range(12))),)
+    axis = Axis(label="Rank", style=Style.WHOLE)
+    picture = parse(
+        RowChart(title="t", explanation="word " * 80, axis=axis, groups=groups, rows=rows),
+        is_inline=True,
+    )
+    paths = [*picture.iter(f"{SVG}path")]
+    looks = {(path.attrib["class"], path.attrib["d"]) for path in paths[:12]}
+    assert len(looks) == 12
+    positions = [path.attrib["transform"] for path in paths[:12]]
+    assert len({position.split()[1] for position in positions}) > 2
+    assert all(float(it.attrib["x"]) < 860 for it in picture.iter(f"{SVG}text"))
+    assert sum((it.text or "").startswith("word") for it in picture.iter(f"{SVG}text")) > 2
+    assert not [*picture.iter(f"{SVG}style")]
+
+
+def test_pictures_are_files_and_no_part_of_a_text_alone() -> None:
+    picture = make_picture("tasks-1", make_rows((1, 2)))
+    document = Document(
+        title="t", banner=None, head=(), sections=(Section(title="s", blocks=(picture,)),)
+    )
+    files, text = write_files(document), write_document(document)
+    assert files.pictures == {"tasks-1.svg": draw(picture)}
+    assert "![text. text](tasks-1.svg)" in files.markdown
+    assert "tasks-1.svg" not in text.markdown
+    assert (text.pictures, text.document) == ({}, document)
+    assert draw(Picture(address="x", about="x")) == ""
+
+
+def test_what_stands_for_a_picture_in_a_text_is_text() -> None:
+    blocks = (make_picture("tasks-1", make_rows((1, 2), text=" ".join(HOSTILE))),)
+    document = Document(
+        title="t", banner=None, head=(), sections=(Section(title="s", blocks=blocks),)
+    )
+    tokens = MarkdownIt("commonmark", {"html": True}).parse(write_files(document).markdown)
+    (image,) = (it for token in tokens for it in token.children or () if it.type == "image")
+    assert image.attrs["src"] == "tasks-1.svg"
+    assert "<script>hit()</script>" in "".join(it.content for it in image.children or ())
+    assert not [it for token in tokens for it in token.children or () if it.type == "html_inline"]
+
+
+def test_a_picture_is_known_by_its_name() -> None:
+    assert is_picture("effects.svg")
+    assert is_picture("tasks-12.svg")
+    assert not any(map(is_picture, ("mine.svg", "tasks-1.svg.bak", "tasks-x.svg", "effects.png")))
