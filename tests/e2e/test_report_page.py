@@ -229,16 +229,19 @@ def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
     "words",
     [
         ("compare", "--modes", "baseline", "bm25", "--agents", "2", "--margin", "20%"),
+        ("calibrate", "--mode", "bm25", "--tasks", "mine.yaml"),
+        ("ab", "--modes", "baseline", "bm25", "--tasks", "mine.yaml", "--max-turns", "9"),
         ("retrieve", "--modes", "bm25", "grep", "--tasks", "mine.yaml", "--seed", "3"),
         ("run", "humaneval", "--models", "copy", "reference", "--limit", "3:2", "-p",
          "max_tokens=64", "--generate-only", "--margin", "0.2"),
     ],
-    ids=["compare", "retrieve", "run"],
+    ids=["compare", "calibrate", "ab", "retrieve", "run"],
 )  # fmt: skip
 def test_the_command_on_the_page_repeats_the_session(bench: Bench, words: tuple[str, ...]) -> None:
     repo = () if words[0] == "run" else ("--repo", str(bench.repo))
     (bench.folder / "mine.yaml").write_text(TASKS)
-    done = bench.call(*words, *repo, "--runs", "1", "--quiet", "--output", "out")
+    runs = "2" if words[0] == "calibrate" else "1"
+    done = bench.call(*words, *repo, "--runs", runs, "--quiet", "--output", "out")
     assert done.code in (0, 4), done.err
     page = (bench.folder / "out" / "report.html").read_text()
     (shown,) = re.findall(r'aria-label="Command that repeats the session">(.*?)</pre>', page)

@@ -69,7 +69,9 @@ def _list_agent_words(experiment: AnyExperiment) -> Iterator[str]:
         is_default = value == (str(default) if isinstance(default, Path) else default)
         if value is None or (is_default and option.name != _RUNS):
             continue
-        if option.kind == "switch":
+        if option.name == "modes" and design.mode_twice:
+            yield from ("--mode", *value)
+        elif option.kind == "switch":
             yield option.flag
         elif option.several:
             yield from (option.flag, *map(str, value))

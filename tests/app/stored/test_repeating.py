@@ -7,6 +7,7 @@ import pytest
 from swarm_bench.app.stored.repeating import write_agent_command, write_model_command
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.session.base import Setting
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.models import Arm, ModelExperiment
 from tests.builders.golden import GOLDEN
 from tests.builders.sessions import make_experiment
@@ -83,6 +84,15 @@ def test_words_are_quoted_and_those_of_one_call_are_not_repeated() -> None:
 def make_models(**changes: Any) -> ModelExperiment:
     content = (MODELS / "experiment.json").read_bytes()
     return ModelExperiment.from_json(content).model_copy(update=changes)
+
+
+def test_a_mode_that_is_compared_with_itself_is_one() -> None:
+    calibrated = Experiment.from_json(
+        (GOLDEN / "sessions" / "calibrate" / "experiment.json").read_bytes()
+    )
+    modes = {"modes": Setting(value=["canopy"], source="command line")}
+    command = write_agent_command(calibrated.model_copy(update={"settings": modes}))
+    assert command == "swarm-bench calibrate --repo /golden/shop --mode canopy"
 
 
 def test_what_was_varied() -> None:
