@@ -130,7 +130,6 @@ def _draw_rows(chart: RowChart, *, is_inline: bool) -> str:
 def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict[str, Any]:
     extra_x = _ROW_END - _EXTRA / 3
     xs = [extra_x if mark.value is None else scale.locate(mark.value) for mark in row.marks]
-    ys = [y] * len(xs) if chart.is_linked else _spread(xs, y)
     marks = [
         {
             **_choose_look(chart.groups[mark.group]),
@@ -138,13 +137,13 @@ def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict
             "y": mark_y,
             "ends": mark.interval and [scale.locate(end) for end in mark.interval],
         }
-        for mark, x, mark_y in zip(row.marks, xs, ys, strict=True)
+        for mark, x, mark_y in zip(row.marks, xs, _spread(xs, y), strict=True)
     ]
     return {
         "label": cut(plain(row.label), _LABEL_LENGTH),
         "y": y,
         "marks": marks,
-        "link": (min(xs), max(xs)) if chart.is_linked and len(xs) > 1 else None,
+        "link": (min(xs), max(xs)) if chart.is_linked and len({*xs}) > 1 else None,
         "figure": format_figure(row.figure) if row.figure else "",
     }
 
