@@ -24,6 +24,7 @@ from swarm_bench.analysis.wording import quantify
 from swarm_bench.app.stored.agent_trials import read_page_answer
 from swarm_bench.app.stored.agents import AgentSession
 from swarm_bench.app.stored.models import ModelSession
+from swarm_bench.app.stored.pages import report_anew
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.benchmarks.cases.folder import PROMPTS
 from swarm_bench.benchmarks.cases.reasoning import drop_thoughts
@@ -94,7 +95,7 @@ def read_agent_answers(session: AgentSession) -> Answers:
         questions=_build_questions(make_matches(Selection(data)), build_questions),
         verdicts=data.verdicts,
         keep=folder.append_verdict,
-        render=lambda: session.report().markdown,
+        render=lambda: report_anew(session).markdown,
     )
 
 
@@ -135,7 +136,7 @@ def read_model_answers(model_session: ModelSession) -> Answers:
         questions=_build_questions(make_case_matches(session), build_questions),
         verdicts=tuple(session.verdicts),
         keep=folder.append_verdict,
-        render=lambda: model_session.report().markdown,
+        render=lambda: report_anew(model_session).markdown,
     )
 
 

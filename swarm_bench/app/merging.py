@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.setup.folders import make_results_folder
+from swarm_bench.app.stored.pages import write_page
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.benchmarks.cases.folder import GENERATIONS, REFERENCES, RESULTS
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.core.report.page import PAGE
+from swarm_bench.core.report.page import is_page
 from swarm_bench.core.report.pictures import is_picture
 from swarm_bench.core.session.base import BaseExperiment, MergedSlice, stable_id
 from swarm_bench.engine.folder import EXPERIMENT, LOCK, experiment_keys
@@ -31,7 +32,7 @@ _OF_ONE_SLICE = {
 """Keys of an experiment by which the slices of one plan may differ."""
 _OF_ONE_MACHINE = {"repository": ("path",), "modes": ("source",)}
 """Keys of its parts by which they may differ too: they say where files lie."""
-_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md", PAGE}
+_MADE_ANEW = {EXPERIMENT, METRICS, LOCK, "summary.md", "details.md"}
 _MADE_ANEW |= {RESULTS, REFERENCES, GENERATIONS}
 """Names of what is made for the whole session."""
 
@@ -75,14 +76,15 @@ class _Part:
         """Yield the paths of its files within it, links left out."""
         for path in sorted(self.path.rglob("*")):  # which follows no links
             inner = path.relative_to(self.path)
-            is_anew = inner.parts[0] in _MADE_ANEW or is_picture(inner.parts[0])
+            name = inner.parts[0]
+            is_anew = name in _MADE_ANEW or is_picture(name) or is_page(name)
             if not is_anew and path.is_file() and not path.is_symlink():
                 yield inner
 
 
 def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
-    """Make one session of slices, and its summary. Raises `UsageError` for what are no slices of
-    one plan, and `StoreError`; then nothing was made."""
+    """Make one session of slices, with its summary and its page. Raises `UsageError` for what are
+    no slices of one plan, and `StoreError`; then nothing was made."""
     counts = Counter(path.expanduser().resolve() for path in folders)
     parts = sorted(map(_read_part, counts), key=lambda part: part.slice.number)
     _check_one_plan(parts)
@@ -99,7 +101,9 @@ def merge(folders: Sequence[Path], output: Path | None) -> MergedSession:
             remove(folder)
             raise
     repeated = tuple(path for path, number in counts.items() if number > 1)
-    summary = open_session(folder).report()
+    session = open_session(folder)
+    summary = session.report()
+    write_page(session, summary.document)
     return MergedSession(folder=folder, summary=summary, repeated=repeated)
 
 

@@ -38,8 +38,8 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 F = TypeVar("F", bound=Folder[Any, Any])
 R = TypeVar("R", bound=SessionResult)
 _NODES = (
-    "those of {on}, each with a block at a time; a plan reaches none of them, and what each has is "
-    "said by: swarm-bench doctor --on {on}"
+    "those of {on}, one block at a time on each; a plan does not reach them: swarm-bench doctor "
+    "--on {on} says what each has"
 )
 STOPS = get_args(Stop)
 """Reasons for which a session ends in order, before its end."""
@@ -193,7 +193,7 @@ async def _run(
                 except STOPS as error:
                     interrupted, stopped = False, error
                 summary = ready.report(folder)
-                write_last_page(ready.open_stored(folder), summary.document, emit)
+            write_last_page(ready.open_stored(folder), summary.document, emit)
     result = SessionResult(
         folder=folder.path,
         to_continue=command,

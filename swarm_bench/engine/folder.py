@@ -15,17 +15,25 @@ from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.report.document import RenderedDocument
-from swarm_bench.core.report.pictures import is_picture
+from swarm_bench.core.report.pictures import is_own_picture
 from swarm_bench.core.session.base import SLICE_VERSION, BaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.lines import METRICS, SUPERSEDED, R, Records
 from swarm_bench.runtime.files import is_part, make_room, writable, write_whole
-from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.untrusted import open_untrusted, read
 from swarm_bench.runtime.workspaces.content import SESSION_MARK
 
 EXPERIMENT = "experiment.json"
 LOCK = SESSION_MARK.decode()
 E = TypeVar("E", bound=BaseExperiment)
+
+
+_EXCEPTION = (
+    "\n{} in this folder is no picture of swarm-bench and stays as it is; rename it, and write the "
+    "summary again.\n"
+)
+_HEAD = 100
+"""Bytes of a picture that have its mark."""
 
 
 def holds_experiment(path: Path) -> bool:
@@ -40,6 +48,14 @@ def experiment_keys(path: Path) -> Mapping[str, object]:
         if isinstance(content, dict):
             return content
     return {}
+
+
+def _is_own_picture(path: Path) -> bool:
+    try:
+        with open_untrusted(path) as file:
+            return is_own_picture(path.name, file.read(_HEAD))
+    except (OSError, Refused):
+        return False
 
 
 class Folder(Generic[E, R]):
@@ -103,15 +119,17 @@ class Folder(Generic[E, R]):
 
     def write_summary(self, summary: RenderedDocument) -> None:
         """Write what a reader opens: the summary, with its details and pictures beside it, as far
-        as it has some. Pictures that it no longer has are removed."""
-        for path in self.path.iterdir():
-            if is_picture(path.name) and path.name not in summary.pictures:
-                path.unlink()
-        for name, drawing in summary.pictures.items():
-            write_whole(self.path / name, drawing)
-        write_whole(self.summary, summary.markdown)
+        as it has some. Pictures that it no longer has are removed, and foreign files stay."""
+        foreign = {path.name for path in self.path.glob("*.svg") if not _is_own_picture(path)}
+        lines = map(_EXCEPTION.format, sorted(foreign & summary.pictures.keys()))
+        write_whole(self.summary, summary.markdown + "".join(lines))
         if summary.details:
             write_whole(self.details, summary.details)
+        for name in summary.pictures.keys() - foreign:
+            write_whole(self.path / name, summary.pictures[name])
+        for path in self.path.glob("*.svg"):
+            if path.name not in foreign | summary.pictures.keys():
+                path.unlink()
 
     def _write(self, experiment: E) -> None:
         """Store the experiment; an older one becomes a current one."""

@@ -14,6 +14,7 @@ from swarm_bench.core.report.document import (
     RenderedDocument,
     Section,
 )
+from swarm_bench.core.report.pictures import MARK
 from swarm_bench.reports.charts import draw
 from swarm_bench.reports.markdown_parts import format_block, format_inline
 
@@ -42,7 +43,7 @@ def write_files(document: Document) -> RenderedDocument:
     """Write the document for several files: its pictures, and a second text if part of it stands
     apart."""
     pictures = {
-        block.address: draw(block)
+        block.address: f"{MARK}{draw(block)}"
         for section in document.sections
         for block in section.blocks
         if isinstance(block, Picture)

@@ -18,9 +18,11 @@ from swarm_bench.app.stored.pages import is_own, write_last_page
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.core.events import WarningRaised
 from swarm_bench.core.report.document import Document
+from swarm_bench.core.report.pictures import MARK
 from swarm_bench.engine.folder import LOCK
 from swarm_bench.runtime.files import hold_lock
 from tests.e2e.conftest import Bench
+from tests.e2e.test_script_folder import ANSWER, LINE, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 TASKS = """
@@ -210,11 +212,45 @@ def test_streams_of_any_size_and_bytes_leave_the_rest(bench: Bench, session: Pat
     trials = {trial["name"]: trial for task in tasks for trial in task["trials"]}
     large, odd = (trials[f"baseline, run 1, agent {number}"] for number in (1, 2))
     assert large["calls"] is None
-    assert "too large for this page" in large["remarks"][0]
+    assert "has no room for the transcript" in large["remarks"][0]
     assert large["answer"]  # from the trial's page, as agents without a stream have it
     assert odd["remarks"] == []
     assert any("9,980,00" in (call["result"] or "") for call in odd["calls"])
     assert len(page) < 200_000
+
+
+def test_pages_of_tasks_go_with_the_room_that_they_were_made_for(
+    bench: Bench, session: Path
+) -> None:
+    page = (session / "report.html").read_text()
+    (session / "report-task-7.html").write_text(page)
+    (session / "report-task-8.html").write_text("mine")
+    assert bench.call("report", "out", "--html").code == 0
+    assert [path.name for path in session.glob("report-*")] == ["report-task-8.html"]
+
+
+def test_pictures_of_others_stay(bench: Bench, session: Path) -> None:
+    (session / "cost.svg").write_text("<svg>mine</svg>")
+    (session / "recall.svg").mkdir()
+    (session / "ranks-1.svg").write_text(f"{MARK}<svg/>")
+    (session / "effects.svg").write_text("<svg>mine</svg>")
+    (session / "tasks-1.svg").symlink_to(bench.folder / "elsewhere.svg")
+    assert bench.call("report", "out").code == 0
+    assert (session / "cost.svg").read_text() == "<svg>mine</svg>"
+    assert (session / "recall.svg").is_dir()
+    assert (session / "effects.svg").read_text() == "<svg>mine</svg>"
+    assert not (session / "ranks-1.svg").exists()
+    assert (session / "tasks-1.svg").is_symlink()
+
+
+def test_a_folder_of_the_script_stays_as_it_is(bench: Bench) -> None:
+    folder = bench.folder / "script"
+    write(folder, {("baseline", 1): (ANSWER, LINE), ("canopy", 1): (ANSWER, LINE)})
+    before = sorted(path.name for path in folder.rglob("*"))
+    for words in (("report", "script", "--html"), ("view", "script")):
+        done = bench.call(*words)
+        assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert sorted(path.name for path in folder.rglob("*")) == before
 
 
 def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
@@ -234,8 +270,12 @@ def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
         ("retrieve", "--modes", "bm25", "grep", "--tasks", "mine.yaml", "--seed", "3"),
         ("run", "humaneval", "--models", "copy", "reference", "--limit", "3:2", "-p",
          "max_tokens=64", "--generate-only", "--margin", "0.2"),
+        ("run", "humaneval", "--models", "copy", "reference", "--limit", "6", "--slice", "2/3",
+         "--generate-only"),
+        ("compare", "--modes", "baseline", "bm25", "--agents", "3", "--block-size", "1",
+         "--slice", "2/3"),
     ],
-    ids=["compare", "calibrate", "ab", "retrieve", "run"],
+    ids=["compare", "calibrate", "ab", "retrieve", "run", "slice of run", "slice of compare"],
 )  # fmt: skip
 def test_the_command_on_the_page_repeats_the_session(bench: Bench, words: tuple[str, ...]) -> None:
     repo = () if words[0] == "run" else ("--repo", str(bench.repo))

@@ -49,6 +49,7 @@ def by_trial(bench: Bench, session: str) -> dict[str, dict[str, Any]]:
 
 def test_slices_of_a_comparison_make_the_session_that_one_machine_makes(bench: Bench) -> None:
     parts = slices(bench, (*COMPARE, *BLOCKS), 3)
+    (bench.folder / parts[0] / "report-task-1.html").write_text("of one slice")
     run(bench, (*COMPARE, *BLOCKS), "one")
     done = merge(bench, *parts)
     assert done.code == 0, done.err
@@ -71,6 +72,8 @@ def test_slices_of_a_comparison_make_the_session_that_one_machine_makes(bench: B
     assert [part["number"] for part in experiments[1]["merged"]] == [1, 2, 3]
     assert "another session" not in done.out
     assert "merged from 3 of 3 slices" in done.out
+    whole_folder = bench.folder / "whole"
+    assert [*whole_folder.rglob("report*")] == [whole_folder / "report.html"]
     again = bench.call("report", "whole")
     assert again.code == 0, again.err
 

@@ -10,7 +10,7 @@ from swarm_bench.app.stored.session import StoredSession, open_session
 from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import Document, RenderedDocument
-from swarm_bench.core.report.page import MARKER, PAGE
+from swarm_bench.core.report.page import MARKER, PAGE, name_task_page
 from swarm_bench.engine.folder import LOCK
 from swarm_bench.reports.html.page import render_page
 from swarm_bench.runtime.cycles import pause_collection
@@ -35,6 +35,9 @@ def write_page(session: StoredSession, document: Document, notice: str = "") -> 
         _check_own(session.path / name)
         write_whole(session.path / name, html)
     write_whole(session.path / PAGE, page.html)
+    for path in session.path.glob(name_task_page("*")):
+        if path.name not in page.task_pages and is_own(path):
+            path.unlink()
 
 
 def write_last_page(session: StoredSession, document: Document, emit: Emit) -> None:
@@ -49,12 +52,22 @@ def write_last_page(session: StoredSession, document: Document, emit: Emit) -> N
 def report_page(path: Path, overrides: Mapping[str, Any]) -> RenderedDocument:
     """Write the summary of a session, and its page after it. Raises `UsageError`."""
     if overrides:
-        raise UsageError("--html writes the page of what was named beforehand; omit the other")
+        raise UsageError(
+            "--html writes the page of what was named beforehand; omit --primary, --margin, "
+            "--quality and --quality-margin"
+        )
     if not is_writable(path):
         raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
     session = open_session(path)
     summary = session.report()
     write_page(session, summary.document, _STILL_RUNS if is_locked(path / LOCK) else "")
+    return summary
+
+
+def report_anew(session: StoredSession) -> RenderedDocument:
+    """Write the summary of a session again, and its page if it has one of ours."""
+    summary = session.report()
+    renew_page(session, summary.document)
     return summary
 
 

@@ -223,7 +223,7 @@ class PairSession(StoredSession):
         build = self.make_builder(session.experiment)
         return SessionPage(
             document=document,
-            command=self.write_command(session.experiment),
+            command=self.write_command(self.folder.read_experiment()),
             matrix=make_case_matrix(session),
             tasks=read_case_tasks(session, build),
         )

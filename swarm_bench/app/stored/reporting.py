@@ -9,7 +9,7 @@ from typing import Any
 from swarm_bench.analysis.documents import diff, gate
 from swarm_bench.analysis.documents.gate import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
-from swarm_bench.app.stored.pages import renew_page, report_page
+from swarm_bench.app.stored.pages import renew_page, report_anew, report_page
 from swarm_bench.app.stored.session import RescoreRequest, open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import RenderedDocument
@@ -80,9 +80,7 @@ def report(
         return session.reanalyse(check_options(overrides))
     if not is_writable(path):
         return session.reanalyse({})
-    summary = session.report()
-    renew_page(session, summary.document)
-    return summary
+    return report_anew(session)
 
 
 def rescore(path: Path, request: RescoreRequest) -> RenderedDocument:

@@ -9,8 +9,9 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.document import Document, RenderedDocument
 from swarm_bench.core.report.exported import ExportedSession
+from swarm_bench.core.report.page import SessionPage
 from swarm_bench.importers.canopy_script.folder import read_script_folder
 from swarm_bench.reports.markdown import write_document
 
@@ -40,6 +41,9 @@ class ScriptSession(StoredSession):
             f"{self.path} was written by canopy's script, whose trials have no ids and no tasks; "
             "export it with --format csv, json, junit or parquet"
         )
+
+    def build_page(self, document: Document) -> SessionPage:
+        self._refuse()
 
     def _describe_refusal(self) -> str:
         return (

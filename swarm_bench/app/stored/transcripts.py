@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -27,6 +28,8 @@ _TEXT = 20_000
 _TRIAL = 200_000
 """Characters of all calls of a trial; from there on each text is cut to its beginning."""
 _BEGINNING = 500
+_CHECKSUM = 12
+"""Characters that tell texts apart which are equal as far as they are shown."""
 _FACT = 200
 """Characters of a score that stands among the figures."""
 _REMARKS: Mapping[TranscriptState, str] = {
@@ -94,7 +97,8 @@ def _cut_text(text: str | None, limit: int = _TEXT) -> str | None:
     """Cut a text, and say how much more there is."""
     if text is None or len(text) <= limit:
         return text
-    return f"{text[:limit]}\n… {len(text) - limit:,} characters more"
+    checksum = sha256(text.encode("utf-8", "replace")).hexdigest()[:_CHECKSUM]
+    return f"{text[:limit]}\n… {len(text) - limit:,} characters more (sha256 {checksum})"
 
 
 def _cut_conversation(conversation: Conversation) -> Conversation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from swarm_bench.core.report.document import Document, Tone, Value
 from swarm_bench.core.treatment.conversation import Conversation
@@ -9,6 +10,17 @@ from swarm_bench.core.treatment.conversation import Conversation
 PAGE = "report.html"
 MARKER = "swarm-bench report"
 """Generator that a page names in its head, so that no other file is ever replaced."""
+_TASK_PAGE = "report-task-{}.html"
+
+
+def name_task_page(number: int | str) -> str:
+    """Return the name of the page of a task, from 1."""
+    return _TASK_PAGE.format(number)
+
+
+def is_page(name: str) -> bool:
+    """Tell whether a file of that name is a page of a session, or of one of its tasks."""
+    return name == PAGE or fnmatchcase(name, name_task_page("*"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,12 +102,21 @@ Drawing = Chart | RowChart | PlaneChart
 
 MAX_LINES = 12
 """Subjects that can be told apart by shape and colour."""
+MARK = "<!-- A picture of swarm-bench -->\n"
+"""Beginning of each file, so that no other one is ever replaced."""
+_EARLIER = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 '
 _NAME = re.compile(r"(effects|tasks|cost|sizes|ranks|recall|results)(-[0-9]+)?\.svg")
 
 
 def is_picture(name: str) -> bool:
-    """Tell whether a file of that name is a picture of a summary."""
+    """Tell whether a file of that name may be a picture of a summary."""
     return _NAME.fullmatch(name) is not None
+
+
+def is_own_picture(name: str, head: bytes) -> bool:
+    """Tell by its name and its beginning whether a file is a picture of a summary; those of earlier
+    versions have no mark."""
+    return is_picture(name) and head.startswith((MARK.encode(), _EARLIER))
 
 
 def make_picture(name: str, chart: Drawing) -> Picture:

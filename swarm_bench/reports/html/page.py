@@ -28,7 +28,14 @@ from swarm_bench.core.report.document import (
     Text,
     Value,
 )
-from swarm_bench.core.report.page import MARKER, MatrixEntry, SessionPage, ShownTask, ShownTrial
+from swarm_bench.core.report.page import (
+    MARKER,
+    MatrixEntry,
+    SessionPage,
+    ShownTask,
+    ShownTrial,
+    name_task_page,
+)
 from swarm_bench.core.treatment.conversation import Conversation
 from swarm_bench.reports.charts import draw
 from swarm_bench.reports.escaping import load_environment
@@ -85,11 +92,6 @@ def render_page(page: SessionPage) -> RenderedPage:
         task_links=[] if is_small else names,
     )
     return RenderedPage(html=html, task_pages=task_pages)
-
-
-def name_task_page(number: int) -> str:
-    """Return the name of the page of a task, from 1."""
-    return f"report-task-{number}.html"
 
 
 def _pack(tasks: Iterable[ShownTask]) -> Iterator[tuple[str, str]]:
