@@ -62,16 +62,16 @@ _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 
 @pause_collection()
 def report(
-    path: Path, overrides: Mapping[str, Any] = _AS_NAMED, *, has_page: bool = False
+    path: Path, overrides: Mapping[str, Any] = _AS_NAMED, *, writes_page: bool = False
 ) -> RenderedDocument:
     """Render the summary of a session, also of a folder that canopy's own script wrote; with
-    `has_page`, it gets a page too.
+    `writes_page`, it gets a page too.
 
     A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that
     cannot be written, and a session that is looked at with settings of the verdict other than
     they are stored. Raises `UsageError` when the folder is neither.
     """
-    if has_page:
+    if writes_page:
         return report_page(path, overrides)
     session = open_session(path)
     if overrides:

@@ -72,7 +72,7 @@ def report(
         from swarm_bench.app.stored.reporting import is_writable
         from swarm_bench.app.stored.reporting import report as render
 
-        summary = render(folder, overrides, has_page=html)
+        summary = render(folder, overrides, writes_page=html)
     show_summary(summary, folder)
     if not is_writable(folder):
         say(f"{folder} cannot be written, so the summary in it stays as it was")
