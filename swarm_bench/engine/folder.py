@@ -19,7 +19,15 @@ from swarm_bench.core.report.pictures import is_own_picture
 from swarm_bench.core.session.base import SLICE_VERSION, BaseExperiment
 from swarm_bench.core.validation import first_clause
 from swarm_bench.engine.lines import METRICS, SUPERSEDED, R, Records
-from swarm_bench.runtime.files import is_part, make_room, writable, write_whole
+from swarm_bench.runtime.files import (
+    PLANTED,
+    is_part,
+    make_room,
+    set_aside,
+    store_errors,
+    writable,
+    write_whole,
+)
 from swarm_bench.runtime.untrusted import open_untrusted, read
 from swarm_bench.runtime.workspaces.content import SESSION_MARK
 
@@ -28,10 +36,6 @@ LOCK = SESSION_MARK.decode()
 E = TypeVar("E", bound=BaseExperiment)
 
 
-_EXCEPTION = (
-    "\n{} in this folder is no picture of swarm-bench and stays as it is; rename it, and write the "
-    "summary again.\n"
-)
 _HEAD = 100
 """Bytes of a picture that have its mark."""
 
@@ -119,17 +123,19 @@ class Folder(Generic[E, R]):
 
     def write_summary(self, summary: RenderedDocument) -> None:
         """Write what a reader opens: the summary, with its details and pictures beside it, as far
-        as it has some. Pictures that it no longer has are removed, and foreign files stay."""
-        foreign = {path.name for path in self.path.glob("*.svg") if not _is_own_picture(path)}
-        lines = map(_EXCEPTION.format, sorted(foreign & summary.pictures.keys()))
-        write_whole(self.summary, summary.markdown + "".join(lines))
+        as it has some. Pictures that it no longer has are removed, and foreign files that stand in
+        the way of one are set aside."""
+        write_whole(self.summary, summary.markdown)
         if summary.details:
             write_whole(self.details, summary.details)
-        for name in summary.pictures.keys() - foreign:
-            write_whole(self.path / name, summary.pictures[name])
         for path in self.path.glob("*.svg"):
-            if path.name not in foreign | summary.pictures.keys():
+            if path.name not in summary.pictures and _is_own_picture(path):
                 path.unlink()
+        for name, drawing in summary.pictures.items():
+            if not _is_own_picture(self.path / name):
+                with store_errors(self.path / name):
+                    set_aside(self.path / name, PLANTED)
+            write_whole(self.path / name, drawing)
 
     def _write(self, experiment: E) -> None:
         """Store the experiment; an older one becomes a current one."""

@@ -246,9 +246,12 @@ def _describe_difficulty(selection: Selection) -> Iterator[str]:
             for mode in modes
             if other_weights
         }
+        has_placebos = len(modes) < len(selection.modes)
+        every_mode = "Every mode but the placebo" if has_placebos else "Every mode"
+        exception = f", but those that are {DONE_ALREADY} are not" if len(differ) > 1 else ""
         yield (
-            f"Every mode reached {_EASY:g}: the tasks are too easy to tell the modes apart by what "
-            f"they find{f', but those that are {DONE_ALREADY} are not' if len(differ) > 1 else ''}."
+            f"{every_mode} reached {_EASY:g}: the tasks are too easy to tell the modes apart by "
+            f"what they find{exception}."
         )
     if all(share == 0 for share in shares):
         yield (

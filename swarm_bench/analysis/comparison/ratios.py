@@ -10,7 +10,7 @@ from swarm_bench.analysis.comparison.headline_metrics import read_values, select
 from swarm_bench.analysis.comparison.pairs import find_groups, is_at_every_look
 from swarm_bench.analysis.readings import RUN, TASK, read_column
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.effects import clip_interval
+from swarm_bench.analysis.statistics.effects import clip_interval, exponentiate
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, compute_typical, pair_figures
 from swarm_bench.analysis.statistics.verdict_rule import is_too_few
 from swarm_bench.core.metric import Metric
@@ -91,8 +91,8 @@ def divide(pairs: Pairs) -> Ratio | None:
     effect = pairs.effect
     bounds = clip_interval(effect.interval())
     return Ratio(
-        estimate=math.exp(effect.estimate),
-        interval=(math.exp(bounds[0]), math.exp(bounds[1])) if bounds else None,
+        estimate=exponentiate(effect.estimate),
+        interval=(exponentiate(bounds[0]), exponentiate(bounds[1])) if bounds else None,
         tasks=len(pairs.cases),
     )
 

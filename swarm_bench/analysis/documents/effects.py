@@ -34,7 +34,7 @@ _MAX_ROWS = 40
 """Rows; more cannot be told apart."""
 _DESCRIPTION = "Ratio and its 95 % interval over tasks. Band: the margin."
 _BOLD = " Bold: the primary metric."
-_OF_WHAT_WAS_FOUND = " The verdicts are on what was found, which is no ratio."
+_OF_WHAT_WAS_FOUND = " What was found is no ratio: it stands in the table."
 
 
 def make_chart(headline: Headline) -> Chart | None:

@@ -14,7 +14,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import describe_omitted
 from swarm_bench.analysis.sentences.verdict_line import explain_too_few_compared
 from swarm_bench.analysis.statistics.changes import describe_too_few, format_worth_of
-from swarm_bench.analysis.statistics.effects import Effect, clip_interval
+from swarm_bench.analysis.statistics.effects import Effect, clip_interval, exponentiate
 from swarm_bench.analysis.statistics.formulas import count_fewest_cases
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures, pair_figures
 from swarm_bench.analysis.statistics.verdict_rule import FEWEST, count_cases
@@ -54,7 +54,7 @@ class Evidence:
         """The ratio, or the mean."""
         if self.effect is None:
             return None
-        return math.exp(self.effect.estimate) if self.relative else self.effect.estimate
+        return exponentiate(self.effect.estimate) if self.relative else self.effect.estimate
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -63,7 +63,7 @@ class Evidence:
         if not bounds:
             return None
         if self.relative:
-            return math.exp(bounds[0]), math.exp(bounds[1])
+            return exponentiate(bounds[0]), exponentiate(bounds[1])
         assert self.metric
         assert self.effect
         least = self.metric.least(min(self.effect.differences))

@@ -10,7 +10,7 @@ from swarm_bench.analysis.statistics.changes import (
     format_percent_range,
     format_worth_of,
 )
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.effects import Effect, exponentiate
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.verdict_rule import (
@@ -96,8 +96,8 @@ def make_contrast(
 
 def make_effect(contrast: Contrast) -> ShownEffect:
     """Make the picture of what a contrast shows."""
-    metric, bounds = contrast.metric, contrast.bounds
-    write = math.exp if metric.relative else float
+    metric, bounds = contrast.metric, None if contrast.is_few else contrast.bounds
+    write = exponentiate if metric.relative else float
     low, high = (None, None) if bounds is None else map(write, bounds)
     value = Value(
         scale=choose_scale(metric), value=write(contrast.effect.estimate), low=low, high=high

@@ -5,6 +5,7 @@ they are used; `scipy.stats` never is, since that alone takes longer than a whol
 """
 
 import math
+import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Name = TypeVar("Name", bound=Hashable)
 
+_LARGEST_LOGARITHM = math.log(sys.float_info.max)
 _FLIPS = 9_999
 """Sign flips that are drawn; where there are no more, all of them are taken."""
 _AT_ONCE = 1_000
@@ -224,6 +226,11 @@ class Effect:
         lower = sum(value < 0 for value in self.differences)
         higher = sum(value > 0 for value in self.differences)
         return lower, self.cases - lower - higher, higher
+
+
+def exponentiate(logarithm: float) -> float:
+    """Return the ratio of a logarithm, at most the largest number that can be stored."""
+    return math.exp(min(logarithm, _LARGEST_LOGARITHM))
 
 
 def clip_interval(

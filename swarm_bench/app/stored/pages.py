@@ -31,8 +31,9 @@ def write_page(session: StoredSession, document: Document, notice: str = "") -> 
     `UsageError` where a file of that name is no page of ours, and `StoreError`."""
     _check_own(session.path / PAGE)
     page = render_page(replace(session.build_page(document), notice=notice))
-    for name, html in page.task_pages.items():
+    for name in page.task_pages:
         _check_own(session.path / name)
+    for name, html in page.task_pages.items():
         write_whole(session.path / name, html)
     write_whole(session.path / PAGE, page.html)
     for path in session.path.glob(name_task_page("*")):
@@ -78,15 +79,11 @@ def renew_page(session: StoredSession, document: Document) -> None:
         write_page(session, document, _STILL_RUNS if is_locked(path / LOCK) else "")
 
 
-def find_page(path: Path) -> Path:
-    """Return the page of a session; one that has none gets it. Raises `UsageError`."""
-    open_session(path)
-    page = path / PAGE
-    if os.path.lexists(page):
-        _check_own(page)
-    else:
-        report_page(path, {})
-    return page
+def make_page(path: Path) -> Path:
+    """Write the page of a session, and return where it is: one that lies there may be by anybody,
+    and say and do anything. Raises `UsageError`."""
+    report_page(path, {})
+    return path / PAGE
 
 
 def is_own(path: Path) -> bool:

@@ -30,14 +30,18 @@ _ENVIRONMENTS = {"bubblewrap": ENVIRONMENT, "prlimit": "unconfined"}
 word, which is not stored."""
 
 
+class _CannotBeWritten(Exception):
+    """A session has a word that a command line would take for another one."""
+
+
 def write_agent_command(experiment: AnyExperiment) -> str:
-    """Write the command of a session that has modes and tasks."""
+    """Write the command of a session that has modes and tasks; empty where that cannot be."""
     return _write(_list_agent_words(experiment))
 
 
 def write_run_command(experiment: CaseExperiment) -> str:
-    """Write that of a benchmark which asks no models."""
-    return _write([*_list_benchmark(experiment), *_list_case_options(experiment)])
+    """Write that of a benchmark which asks no models; empty where that cannot be."""
+    return _write(chain(_list_benchmark(experiment), _list_case_options(experiment)))
 
 
 def write_model_command(experiment: ModelExperiment) -> str:
@@ -49,17 +53,30 @@ def write_model_command(experiment: ModelExperiment) -> str:
     if arms is None:
         return ""
     requests = _list_request_words(experiment)
-    return _write([*_list_benchmark(experiment), *arms, *requests, *_list_case_options(experiment)])
+    return _write(
+        chain(_list_benchmark(experiment), arms, requests, _list_case_options(experiment))
+    )
 
 
 def _write(argv: Iterable[str]) -> str:
-    shell = [remove_logins(word) for word in ("swarm-bench", *argv)]
+    try:
+        shell = [remove_logins(word) for word in ("swarm-bench", *argv)]
+    except _CannotBeWritten:
+        return ""
     return join(redact_secret_parts(shell))
+
+
+def _check(*words: str) -> Iterator[str]:
+    """Yield words that are no options, whoever wrote them into the session."""
+    for word in words:
+        if word.startswith("-"):
+            raise _CannotBeWritten
+        yield word
 
 
 def _list_agent_words(experiment: AnyExperiment) -> Iterator[str]:
     design = experiment.design
-    yield from (design.name, "--repo", experiment.repository.path)
+    yield from (design.name, "--repo", *_check(experiment.repository.path))
     defaults = vars(Settings(**defaults_of(design)))
     for option in command_line(design):
         setting, default = experiment.settings.get(option.name), defaults[option.name]
@@ -70,11 +87,11 @@ def _list_agent_words(experiment: AnyExperiment) -> Iterator[str]:
         if value is None or (is_default and option.name != _RUNS):
             continue
         if option.name == "modes" and design.mode_twice:
-            yield from ("--mode", *value)
+            yield from ("--mode", *_check(*value))
         elif option.kind == "switch":
             yield option.flag
         elif option.several:
-            yield from (option.flag, *map(str, value))
+            yield from (option.flag, *_check(*map(str, value)))
         else:
             values = value if isinstance(value, list) else [value]
             for word in redact_secret_parts([*map(str, values)]):  # options of an agent in a row
@@ -87,18 +104,21 @@ def _write_option(flag: str, word: str) -> Iterator[str]:
     yield from [f"{flag}={word}"] if word.startswith("-") else [flag, word]
 
 
-def _list_benchmark(experiment: CaseExperiment) -> tuple[str, str]:
-    return "run", experiment.typed_benchmark
+def _list_benchmark(experiment: CaseExperiment) -> Iterator[str]:
+    yield from ("run", *_check(experiment.typed_benchmark))
 
 
 def _list_case_options(experiment: CaseExperiment) -> Iterator[str]:
     for name in experiment.property_sources:
         value = experiment.properties.get(name)
         if value != NOT_STORED:
-            yield from ("--property", f"{name}={_write_value(value)}")
+            text = _write_value(value)
+            if text.startswith("@"):  # would be read as the name of a file
+                raise _CannotBeWritten
+            yield from ("--property", *_check(f"{name}={text}"))
     yield from ("--runs", str(experiment.runs))
     if experiment.primary is not None:
-        yield from ("--primary", experiment.primary)
+        yield from ("--primary", *_check(experiment.primary))
     options = {
         "--margin": None if experiment.margin == MARGIN else experiment.margin,
         "--seed": experiment.seed or None,
@@ -109,7 +129,7 @@ def _list_case_options(experiment: CaseExperiment) -> Iterator[str]:
             yield from (flag, str(value))
 
 
-def _list_arm_words(experiment: ModelExperiment) -> list[str] | None:
+def _list_arm_words(experiment: ModelExperiment) -> Iterable[str] | None:
     """Return the models and what is varied; `None` where the arms are not all combinations, or a
     value cannot be written among others."""
     arms = [arm for arm in experiment.models if not arm.follows]
@@ -123,12 +143,13 @@ def _list_arm_words(experiment: ModelExperiment) -> list[str] | None:
         "," in value or value.startswith("@") for value in flat
     ):
         return None
-    options = [("--vary", f"{name}={','.join(values)}") for name, values in varied.items()]
-    return ["--models", *models, *chain(*options)]
+    options = (f"{name}={','.join(values)}" for name, values in varied.items())
+    of_options = (("--vary", *_check(option)) for option in options)
+    return chain(["--models"], _check(*models), chain.from_iterable(of_options))
 
 
 def _list_request_words(experiment: ModelExperiment) -> Iterator[str]:
-    yield from ("--dataset", experiment.data.name)
+    yield from ("--dataset", *_check(experiment.data.name))
     if experiment.first or len(experiment.cases) != experiment.data.rows:
         yield from ("--limit", f"{experiment.first}:{len(experiment.cases)}")
     if experiment.environment is not None:
@@ -136,7 +157,7 @@ def _list_request_words(experiment: ModelExperiment) -> Iterator[str]:
         word = _ENVIRONMENTS[experiment.environment.name]
         yield from [] if word == ENVIRONMENT else ["--environment", word]
     if experiment.judge is not None:
-        yield from ("--judge", experiment.judge)
+        yield from ("--judge", *_check(experiment.judge))
     if experiment.generate_only:
         yield "--generate-only"
     if experiment.requests_at_once != CONCURRENCY:

@@ -10,6 +10,7 @@ from swarm_bench.benchmarks.swarm.folder import find_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.engine.folder import LOCK, experiment_keys, holds_experiment
 from swarm_bench.importers.canopy_script.folder import is_script_folder
+from swarm_bench.runtime.files import is_locked
 
 if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from collections.abc import Mapping, Sequence
@@ -147,6 +148,8 @@ def _find_kind(path: Path) -> str:
         keys = experiment_keys(path)
         return next((kind for key, kind in _KINDS.items() if key in keys), _KINDS["agent"])
     if (path / LOCK).exists():
+        if is_locked(path / LOCK):
+            raise UsageError(f"{path} has a session that is being set up; try again when it runs")
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
         return _SCRIPT

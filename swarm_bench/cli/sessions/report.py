@@ -29,7 +29,8 @@ Examples:
   swarm-bench view
   swarm-bench view results/swarm-20261120-213300
 
-A session without a page gets one. Where no browser can be opened, the path of the page is printed.
+The page is written anew, as one that lies in a folder may be by anybody. Where no browser can be
+opened, the path of the page is printed.
 """
 
 
@@ -82,10 +83,10 @@ def view(session: SessionArgument = LATEST) -> None:
     import webbrowser  # only this command needs it
 
     folder = find_session(session)
-    with show_step(f"looking for the page of {folder}"):
-        from swarm_bench.app.stored.pages import find_page
+    with show_step(f"writing the page of {folder}"):
+        from swarm_bench.app.stored.pages import make_page
 
-        page = find_page(folder).resolve()
+        page = make_page(folder).resolve()
     if webbrowser.open_new_tab(page.as_uri()):
         say(f"Opened {page}")
         return
