@@ -266,7 +266,7 @@ def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
         ],
         "turns": trial.turns,
         "calls": trial.conversation and [*_write_calls(trial.conversation)],
-        "last": clean(_find_last_text(trial)),
+        "last": clean(trial.last),
         "answer": clean(trial.answer),
         "markdown": trial.is_markdown,
         "scored": clean(trial.scored),
@@ -276,16 +276,6 @@ def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
         "notes": [(clean(label), clean(text)) for label, text in trial.notes],
         "remarks": [*map(clean, trial.remarks)],
     }
-
-
-def _find_last_text(trial: ShownTrial) -> str | None:
-    """Return what was said after the last call of a trial without an answer."""
-    conversation = trial.conversation
-    if trial.answer is not None or conversation is None:
-        return None
-    last = max((call.turn or 0 for call in conversation.calls), default=0)
-    texts = [text for turn, text in sorted(conversation.texts.items()) if turn > last]
-    return "\n\n".join(texts) or None
 
 
 def _write_calls(conversation: Conversation) -> Iterator[Mapping[str, Any]]:

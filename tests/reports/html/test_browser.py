@@ -207,11 +207,9 @@ def test_an_answer_is_rendered_and_its_text_folded(visit: Visit, tmp_path: Path)
 
 
 def test_what_was_said_stands_before_its_call(visit: Visit, tmp_path: Path) -> None:
-    said = Conversation(
-        calls=make_calls("one", "two"), texts={1: "first", 2: "I look further.", 3: "I give up."}
-    )
+    said = Conversation(calls=make_calls("one", "two"), texts={1: "first", 2: "I look further."})
     first = replace(make_trial("a, run 1", make_calls("one", "two")), answer=None)
-    second = replace(make_trial("b, run 1", ()), conversation=said, answer=None)
+    second = replace(make_trial("b, run 1", ()), conversation=said, answer=None, last="I give up.")
     shown = show(visit, tmp_path, first, second)
     # Words are no difference: calls are compared by tool and arguments.
     assert "Both made the same calls." in shown.inner_text()
