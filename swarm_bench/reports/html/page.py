@@ -282,11 +282,11 @@ def _write_calls(conversation: Conversation) -> Iterator[Mapping[str, Any]]:
     """Write the calls, each with what was said before it and not before another."""
     texts = sorted(conversation.texts.items(), reverse=True)
     for call in conversation.calls:
-        texts_said = list[str]()
+        before = list[str]()
         while texts and texts[-1][0] <= (call.turn or 0):
-            texts_said.append(texts.pop()[1])
+            before.append(texts.pop()[1])
         yield {
-            "said": clean("\n\n".join(texts_said) or None),
+            "text": clean("\n\n".join(before) or None),
             "tool": clean(call.tool),
             "arguments": clean(call.arguments),
             "result": clean(call.result),
