@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Block,
     Bullets,
@@ -23,12 +24,20 @@ from swarm_bench.core.report.document import (
     Interval,
     Part,
     Picture,
+    Scale,
     Section,
     Span,
     Text,
     Value,
 )
-from swarm_bench.core.report.page import MARKER, MatrixEntry, SessionPage, ShownTask, ShownTrial
+from swarm_bench.core.report.page import (
+    MARKER,
+    Matrix,
+    MatrixEntry,
+    SessionPage,
+    ShownTask,
+    ShownTrial,
+)
 from swarm_bench.core.treatment.conversation import Conversation
 from swarm_bench.reports.charts import draw
 from swarm_bench.reports.escaping import load_environment
@@ -79,6 +88,7 @@ def render_page(page: SessionPage) -> RenderedPage:
         set_up=[*_select(document.sections, Part.SET_UP, folded=False)],
         command=page.command,
         matrix=matrix,
+        omissions=[*_list_omissions(matrix)] if matrix else [],
         timeline=page.timeline,
         drawing=page.timeline and Markup(render_timeline(page.timeline)),
         packed=[content for _, content in packed] if is_small else [],
@@ -103,7 +113,7 @@ def _render_task(title: str, content: str) -> str:
 
 def _render(title: str, **parts: Any) -> str:
     empty = dict.fromkeys(("notices", "head", "warnings", "opening", "figures"), ())
-    empty |= dict.fromkeys(("folded", "set_up", "packed", "task_links"), ())
+    empty |= dict.fromkeys(("folded", "set_up", "packed", "omissions", "task_links"), ())
     return (
         _load_templates()
         .get_template("page.html.j2")
@@ -135,6 +145,13 @@ def _read_asset(name: str) -> str:
     loader = _load_templates().loader
     assert loader is not None
     return loader.get_source(_load_templates(), name)[0]
+
+
+def _list_omissions(matrix: Matrix) -> Iterator[str]:
+    """Yield what entries say that stand for several trials, each once."""
+    cells = [cell for row in matrix.rows for cell in row.cells]
+    entries = [entry for cell in cells for entry in cell if entry.trial is None]
+    yield from dict.fromkeys(f"{entry.name}." for entry in entries)
 
 
 def _format_entry(entry: MatrixEntry) -> str:
@@ -189,7 +206,8 @@ def format_block(block: Block) -> Markup:
     """Write a block."""
     match block:
         case Grid():
-            return _call("grid", block, [*map(_format_row, block.rows)], _describe_rest(block))
+            rows = [*map(_format_row, block.rows)]
+            return _call("grid", block, rows, _describe_rest(block), _is_mixed(block))
         case Picture():
             return _call("picture", block, Markup(draw(block, is_inline=True)))
         case _:
@@ -216,6 +234,26 @@ def _describe_rest(grid: Grid) -> str:
     return grid.rest.format(number=f"{grid.omitted:,}") if grid.omitted else ""
 
 
+def _is_mixed(grid: Grid) -> bool:
+    """Return whether figures below each other have different units, so that no order of them says
+    anything."""
+    return any(
+        len({*filter(None, map(_find_unit, column))}) > 1 for column in zip(*grid.rows, strict=True)
+    )
+
+
+def _find_unit(cell: Cell) -> Style | Scale | None:
+    match cell:
+        case Value() | Interval():
+            return cell.scale
+        case CombinedValue():
+            return cell.style
+        case ComparedValue():
+            return cell.own.scale
+        case _:
+            return None
+
+
 def _format_row(row: Sequence[Cell]) -> list[tuple[Any, float | None]]:
     """Write the cells of a row, each with the figure by which it is sorted."""
     return [(_format_cell(cell), _find_figure(cell)) for cell in row]
@@ -239,6 +277,8 @@ def _find_figure(cell: Cell) -> float | None:
             return value
         case Interval(low=low):
             return low
+        case CombinedValue(parts=((value, _), *_)):
+            return value
         case _:
             return None
 

@@ -6,12 +6,13 @@ import re
 import time
 import zlib
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
 
-from swarm_bench.core.report.page import ShownTask
+from swarm_bench.core.report.page import MatrixEntry, ShownTask
 from swarm_bench.reports.html import page as pages
 from swarm_bench.reports.html.page import render_page
 from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
@@ -111,6 +112,33 @@ def test_a_page_for_each_task_where_one_has_no_room(monkeypatch: pytest.MonkeyPa
     assert 'href="report-task-1.html"' in rendered.html
     assert 'class="task"' not in rendered.html
     assert 'class="task"' in rendered.task_pages["report-task-1.html"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "labels"),
+    [
+        (20, ["0 s", "5 s", "10 s", "15 s", "20 s"]),
+        (400, ["0 min", "1 min", "2 min", "3 min", "4 min", "5 min", "6 min"]),
+        (100_000, ["0 h", "4 h", "8 h", "12 h", "16 h", "20 h", "24 h"]),
+        (2_000_000, ["0 h", "555.6 h"]),
+    ],
+)
+def test_ticks_of_long_sessions_are_minutes_and_hours(seconds: float, labels: list[str]) -> None:
+    page = make_page("text")
+    assert page.timeline
+    timeline = replace(page.timeline, seconds=seconds)
+    html = render_page(replace(page, timeline=timeline)).html
+    assert re.findall(r">([\d.]+ (?:s|min|h))</text>", html) == labels
+
+
+def test_what_a_cell_has_no_room_for_is_told_on_the_page() -> None:
+    page = make_page("text")
+    assert page.matrix
+    entry = MatrixEntry(value="2 more", tone=None, name="Trials without room")
+    rows = tuple(replace(row, cells=((entry,), (entry,))) for row in page.matrix.rows)
+    html = render_page(replace(page, matrix=replace(page.matrix, rows=rows))).html
+    assert Reader(html).text.count("Trials without room.") == 1
+    assert "Trials without room" not in Reader(render("text")).text
 
 
 def make_words(seed: int, length: int) -> str:

@@ -75,7 +75,7 @@
     if (!table.tHead || !table.tBodies.length) continue;
     const rows = table.tBodies[0].rows.length;
     if (rows >= FEWEST_FILTERED) makeFilter(table);
-    if (rows >= FEWEST_SORTED) makeSortable(table);
+    if (rows >= FEWEST_SORTED && !table.dataset.mixed) makeSortable(table);
   }
 
   // On paper everything is open.
@@ -279,7 +279,7 @@
       const largest = Math.max(1, ...trial.turns.map((tokens) => tokens ?? 0));
       const rows = trial.turns.map((tokens, at) => make("tr", null, {}, make("th", String(at + 1), { scope: "row" }),
         make("td", tokens === null ? "not reported" : tokens.toLocaleString("en")),
-        make("td", null, {}, make("meter", null, { max: largest, value: tokens ?? 0, ariaHidden: "true" }))));
+        make("td", null, {}, ...(tokens === null ? [] : [make("meter", null, { max: largest, value: tokens, ariaHidden: "true" })]))));
       const table = make("table", null, {}, make("caption", "Tokens by turn"), make("tbody", null, {}, ...rows));
       cell.append(make("details", null, {}, make("summary", "Tokens by turn"), table));
     }
@@ -382,6 +382,12 @@
   };
 
   const open = async (number, trial) => {
+    if (!window.DecompressionStream) {
+      panel.replaceChildren(make("p", "This browser cannot unpack transcripts; a newer one can.", { role: "alert" }));
+      panel.hidden = false;
+      panel.focus();
+      return;
+    }
     const task = await unpack(number);
     const other = findOther(task, trial);
     const [left, right] = other !== null && other < trial ? [other, trial] : [trial, other];
