@@ -153,21 +153,26 @@ def make_document(text: str) -> Document:
     )
 
 
-def make_calls(*arguments: str, result: str = "result") -> tuple[ShownCall, ...]:
-    """Make calls of one tool."""
+def make_calls(
+    *arguments: str, result: str = "result", results: Sequence[str] = ()
+) -> tuple[ShownCall, ...]:
+    """Make calls of one tool, with one result or one each."""
+    shown_results = results or [result] * len(arguments)
     return tuple(
         ShownCall(
             id=f"call-{turn}",
             tool="Read",
             arguments=argument,
-            result=result,
+            result=shown_result,
             has_result=True,
             failed=False,
             turn=turn,
             result_at=None,
             seconds=1.0,
         )
-        for turn, argument in enumerate(arguments, start=1)
+        for turn, (argument, shown_result) in enumerate(
+            zip(arguments, shown_results, strict=True), start=1
+        )
     )
 
 

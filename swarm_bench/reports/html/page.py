@@ -45,7 +45,7 @@ from swarm_bench.reports.figures import NOT_APPLICABLE, format_cell, format_figu
 from swarm_bench.reports.svg import render_effect, render_timeline
 from swarm_bench.reports.text import clean, cut, plain
 
-MOST_PACKED = 6_500_000
+_MOST_PACKED = 7_500_000
 """Characters of the transcripts in one page; with more of them each task has a page of its own."""
 _MAX_WARNINGS = 3
 """Warnings that stand open."""
@@ -63,10 +63,10 @@ class RenderedPage:
     """Pages by name; none where one holds all."""
 
 
-def render_page(page: SessionPage) -> RenderedPage:
+def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> RenderedPage:
     """Write the page, ending with a line break, and a page for each task where one has no room."""
     packed = [*_pack(page.tasks)]
-    is_small = sum(len(content) for _, content in packed) <= MOST_PACKED
+    is_small = sum(len(content) for _, content in packed) <= most_packed
     names = [name_task_page(number) for number in range(1, len(packed) + 1)]
     task_pages = (
         {}
@@ -284,17 +284,21 @@ def _find_figure(cell: Cell) -> float | None:
 
 
 def pack_task(task: ShownTask) -> str:
-    """Write a task and its trials as base64 of deflated JSON."""
+    """Write a task and its trials as base64 of deflated JSON. Trials of a task read the same files,
+    further from each other than deflate looks: a result stands there once, and calls name its
+    number."""
+    results = dict[str, int]()
     content = {
         "title": clean(task.title),
         "prompt": clean(task.prompt),
-        "trials": [_write_trial(trial) for trial in task.trials],
+        "trials": [_write_trial(trial, results) for trial in task.trials],
+        "results": [*results],
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode(), _COMPRESSION)).decode()
 
 
-def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
+def _write_trial(trial: ShownTrial, results: dict[str, int]) -> Mapping[str, Any]:
     return {
         "name": clean(trial.name),
         "arm": clean(trial.arm),
@@ -305,7 +309,7 @@ def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
             for label, value in trial.figures
         ],
         "turns": trial.turns,
-        "calls": trial.conversation and [*_write_calls(trial.conversation)],
+        "calls": trial.conversation and [*_write_calls(trial.conversation, results)],
         "last": clean(trial.last),
         "answer": clean(trial.answer),
         "markdown": trial.is_markdown,
@@ -318,19 +322,22 @@ def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
     }
 
 
-def _write_calls(conversation: Conversation) -> Iterator[Mapping[str, Any]]:
-    """Write the calls, each with what was said before it and not before another."""
+def _write_calls(
+    conversation: Conversation, results: dict[str, int]
+) -> Iterator[Mapping[str, Any]]:
+    """Write the calls, each with what was said before it and not before another, and note their
+    results."""
     texts = sorted(conversation.texts.items(), reverse=True)
     for call in conversation.calls:
-        before = list[str]()
+        before, result = list[str](), clean(call.result)
         while texts and texts[-1][0] <= (call.turn or 0):
             before.append(texts.pop()[1])
         yield {
             "text": clean("\n\n".join(before) or None),
             "tool": clean(call.tool),
             "arguments": clean(call.arguments),
-            "result": clean(call.result),
+            "result": None if result is None else results.setdefault(result, len(results)),
             "failed": call.failed,
             "turn": call.turn,
-            "seconds": call.seconds,
+            "seconds": None if call.seconds is None else round(call.seconds, 1),
         }

@@ -102,7 +102,10 @@
       const binary = atob(packed[number].textContent);
       const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
       const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-      unpacked.set(number, JSON.parse(await new Response(stream).text()));
+      const task = JSON.parse(await new Response(stream).text());
+      const calls = task.trials.flatMap((trial) => trial.calls ?? []);
+      for (const call of calls) if (call.result !== null) call.result = task.results[call.result];
+      unpacked.set(number, task);
     }
     return unpacked.get(number);
   };
