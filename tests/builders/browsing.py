@@ -3,14 +3,14 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 COUNTER = "window.hits = 0; window.hit = () => { window.hits += 1; };"
 
 
-def lack(what: str) -> None:
+def lack(what: str) -> NoReturn:
     """Skip a test that needs what is not here, or fail where a browser is required."""
     if os.environ.get("NEED_BROWSER"):
         pytest.fail(f"{what}, and NEED_BROWSER is set; make test-browser sets it up")

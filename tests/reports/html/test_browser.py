@@ -2,8 +2,8 @@
 read and used by all. NEED_BROWSER=1 fails where the tests would be skipped; `make test-browser`
 sets up what they need."""
 
-import os
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -245,9 +245,10 @@ def test_without_scripting_all_but_transcripts_is_there(chromium: Any, tmp_path:
 def test_nothing_serious_is_in_the_way_of_anybody(
     scheme: Any, width: int, chromium: Any, tmp_path: Path
 ) -> None:
-    axe = Path(os.environ.get("AXE_CORE", ""))
-    if not axe.is_file():
-        lack("AXE_CORE names no axe.min.js")
+    package = find_spec("axe_playwright_python")
+    if package is None or package.origin is None:
+        lack("axe-playwright-python is not installed")
+    axe = Path(package.origin).with_name("axe.min.js")
     path = write(tmp_path, render_page(make_page("text", make_tasks())).html)
     context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
