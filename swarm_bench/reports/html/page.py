@@ -287,7 +287,7 @@ def pack_task(task: ShownTask) -> str:
     """Write a task and its trials as base64 of deflated JSON. Trials of a task read the same files,
     further from each other than deflate looks: a result stands there once, and calls name its
     number."""
-    results = dict[str, int]()
+    results = dict[object, int]()
     content = {
         "title": clean(task.title),
         "prompt": clean(task.prompt),
@@ -298,7 +298,7 @@ def pack_task(task: ShownTask) -> str:
     return b64encode(zlib.compress(text.encode(), _COMPRESSION)).decode()
 
 
-def _write_trial(trial: ShownTrial, results: dict[str, int]) -> Mapping[str, Any]:
+def _write_trial(trial: ShownTrial, results: dict[object, int]) -> Mapping[str, Any]:
     return {
         "name": clean(trial.name),
         "arm": clean(trial.arm),
@@ -323,13 +323,14 @@ def _write_trial(trial: ShownTrial, results: dict[str, int]) -> Mapping[str, Any
 
 
 def _write_calls(
-    conversation: Conversation, results: dict[str, int]
+    conversation: Conversation, results: dict[object, int]
 ) -> Iterator[Mapping[str, Any]]:
     """Write the calls, each with what was said before it and not before another, and note their
     results."""
     texts = sorted(conversation.texts.items(), reverse=True)
     for call in conversation.calls:
-        before, result = list[str](), clean(call.result)
+        before = list[str]()
+        result = clean(call.result)
         while texts and texts[-1][0] <= (call.turn or 0):
             before.append(texts.pop()[1])
         yield {
