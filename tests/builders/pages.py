@@ -198,11 +198,16 @@ def make_trial(name: str, calls: Sequence[ShownCall], text: str = "text") -> Sho
 def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
     """Make a page that has a text in every place, and trials of two arms for each task."""
     tasks = tasks or [make_task(text)]
-    entries = [
-        (MatrixEntry(value=text, tone=Tone.BAD, name=trial.name, trial=number),)
-        for number, trial in enumerate(tasks[0].trials)
-    ]
-    rows = tuple(MatrixRow(title=task.title, cells=tuple(entries)) for task in tasks)
+    trials = [*enumerate(tasks[0].trials)]
+    cells = tuple(
+        tuple(
+            MatrixEntry(value=text, tone=Tone.BAD, name=trial.name, trial=number)
+            for number, trial in trials
+            if trial.arm == arm
+        )
+        for arm in dict.fromkeys(trial.arm for _, trial in trials)
+    )
+    rows = tuple(MatrixRow(title=task.title, cells=cells) for task in tasks)
     bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
     lanes = (Lane(label=text, bars=(bar,), phases=(bar,)),)
     return SessionPage(

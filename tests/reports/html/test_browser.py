@@ -51,6 +51,17 @@ def test_hostile_texts_do_nothing(visit: Visit, tmp_path: Path) -> None:
     assert "<script>hit()</script>" in visit.page.locator("#transcripts").inner_text()
 
 
+def test_a_line_of_ten_megabytes_does_nothing(visit: Visit, tmp_path: Path) -> None:
+    line = "</script><img src=x onerror=hit()>" * 300_000
+    first = make_trial("a, run 1", make_calls("one", result=line))
+    shown = show(visit, tmp_path, first, make_trial("b, run 1", make_calls("other")))
+    shown.locator(".call summary").first.click()
+    result = shown.get_by_label("Result").first
+    assert result.evaluate("it => it.textContent.length") == len(line)
+    visit.page.wait_for_timeout(300)
+    visit.check(tmp_path / "report.html")
+
+
 def test_a_page_needs_no_network(offline_chromium: Any, tmp_path: Path) -> None:
     path = write(tmp_path, render_page(make_page("\n".join(HOSTILE))).html)
     visit = Visit(offline_chromium.new_page())
