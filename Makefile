@@ -41,13 +41,9 @@ PLOTS_READY := $(PLOTS)/.ready
 test-plots: $(READY) $(PLOTS_READY)  ## run the examples of docs/plots.md, with altair; 130 MB for .venv-plots
 	NEED_PLOTS=1 $(BIN)/pytest -n 0 tests/test_plots.py
 
-AXE = .browser/node_modules/axe-core/axe.min.js
-test-browser: $(READY) $(AXE)  ## open pages of sessions in the Chromium that is installed
-	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
-	NEED_BROWSER=1 AXE_CORE=$(AXE) $(BIN)/pytest -n 0 tests/reports/html
-
-$(AXE):
-	npm install --silent --prefix .browser axe-core
+test-browser: $(READY)  ## open pages of sessions in the Chromium that is installed
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check axe-playwright-python
+	NEED_BROWSER=1 $(BIN)/pytest -n 0 tests/reports/html
 
 CLUSTER = .venv-cluster/bin
 CLUSTER_READY := .venv-cluster/.ready
@@ -137,7 +133,7 @@ $(PLOTS_READY): Makefile pyproject.toml constraints.txt $(READY)
 	@echo 'Setting up .venv-plots, which takes a minute; below is what pip says of it.'
 	@test -x $(PLOTS)/bin/python || $(BIN)/python -m venv $(PLOTS)
 	@PIP_CONSTRAINT=constraints.txt $(PLOTS)/bin/python -m pip install --disable-pip-version-check --quiet \
-		'altair>=6,<7' 'vl-convert-python>=1.9,<2'
+		altair vl-convert-python
 	@# swarm-bench and pandas are those of .venv.
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' > \
 		$$($(PLOTS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth

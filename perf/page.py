@@ -2,8 +2,9 @@
 
     python -m perf.page [TRIALS ...]
 
-Sessions as in `perf/large.py`: real trials of scout, multiplied with their output. `report` alone
-is measured beside it, since `--html` does that first. Goals for 1,000 trials: 5 s more than
+Sessions as in `perf/large.py`: real trials of scout, multiplied with their output. Runs are copies
+of one, and a page has a result of several calls once: sizes are those of fixed rules. `report`
+alone is measured beside it, since `--html` does that first. Goals for 1,000 trials: 5 s more than
 `report`, at most 8 MB, first paint within 1 s (needs playwright, which `make test-browser`
 installs, and a Chromium).
 """

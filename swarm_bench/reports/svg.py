@@ -1,6 +1,7 @@
 """A chart of ratios as a picture that can be read on a light and on a dark page."""
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -148,6 +149,7 @@ _PHASE = 5
 """Height of what stands before and after agents."""
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
 _MAX_TICKS = 8
+_UNITS = ((3600, "h"), (60, "min"), (1, "s"))
 
 
 def render_timeline(timeline: Timeline) -> str:
@@ -174,9 +176,7 @@ def render_timeline(timeline: Timeline) -> str:
             lanes=lanes,
             bar_height=bar_height,
             phase_height=_PHASE,
-            ticks=[
-                (_time_x(timeline, tick), f"{tick} s") for tick in _list_ticks(timeline.seconds)
-            ],
+            ticks=[*_make_ticks(timeline)],
             about=timeline.about,
         )
     )
@@ -216,6 +216,11 @@ def _time_x(timeline: Timeline, seconds: float) -> float:
     return round(_TIME_BEGIN + share * (_TIME_END - _TIME_BEGIN), 1)
 
 
-def _list_ticks(seconds: float) -> range:
-    step = next((step for step in _TICK_SECONDS if seconds / step <= _MAX_TICKS), None)
-    return range(0, int(seconds) + 1, step or int(seconds) or 1)
+def _make_ticks(timeline: Timeline) -> Iterator[tuple[float, str]]:
+    """Yield positions and labels, all of one unit."""
+    seconds = int(timeline.seconds)
+    steps = (step for step in _TICK_SECONDS if timeline.seconds / step <= _MAX_TICKS)
+    step = next(steps, seconds or 1)
+    length, unit = next((length, unit) for length, unit in _UNITS if length <= step)
+    for tick in range(0, seconds + 1, step):
+        yield _time_x(timeline, tick), f"{round(tick / length, 1):g} {unit}"

@@ -153,21 +153,26 @@ def make_document(text: str) -> Document:
     )
 
 
-def make_calls(*arguments: str, result: str = "result") -> tuple[ShownCall, ...]:
-    """Make calls of one tool."""
+def make_calls(
+    *arguments: str, result: str = "result", results: Sequence[str] = ()
+) -> tuple[ShownCall, ...]:
+    """Make calls of one tool, with one result or one each."""
+    shown_results = results or [result] * len(arguments)
     return tuple(
         ShownCall(
             id=f"call-{turn}",
             tool="Read",
             arguments=argument,
-            result=result,
+            result=shown_result,
             has_result=True,
             failed=False,
             turn=turn,
             result_at=None,
             seconds=1.0,
         )
-        for turn, argument in enumerate(arguments, start=1)
+        for turn, (argument, shown_result) in enumerate(
+            zip(arguments, shown_results, strict=True), start=1
+        )
     )
 
 
@@ -193,11 +198,16 @@ def make_trial(name: str, calls: Sequence[ShownCall], text: str = "text") -> Sho
 def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
     """Make a page that has a text in every place, and trials of two arms for each task."""
     tasks = tasks or [make_task(text)]
-    entries = [
-        (MatrixEntry(value=text, tone=Tone.BAD, name=trial.name, trial=number),)
-        for number, trial in enumerate(tasks[0].trials)
-    ]
-    rows = tuple(MatrixRow(title=task.title, cells=tuple(entries)) for task in tasks)
+    trials = [*enumerate(tasks[0].trials)]
+    cells = tuple(
+        tuple(
+            MatrixEntry(value=text, tone=Tone.BAD, name=trial.name, trial=number)
+            for number, trial in trials
+            if trial.arm == arm
+        )
+        for arm in dict.fromkeys(trial.arm for _, trial in trials)
+    )
+    rows = tuple(MatrixRow(title=task.title, cells=cells) for task in tasks)
     bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
     lanes = (Lane(label=text, bars=(bar,), phases=(bar,)),)
     return SessionPage(

@@ -42,11 +42,12 @@ _REMARKS: Mapping[TranscriptState, str] = {
 
 def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
     """Add to a view what was called and answered."""
-    conversation = trial.conversation
+    conversation = trial.conversation and _cut_conversation(trial.conversation)
     return replace(
         view,
         turns=tuple(usage.effective for usage in trial.turns),
-        conversation=conversation and _cut_conversation(conversation),
+        conversation=conversation,
+        last=_find_last_text(conversation) if conversation and trial.answer is None else None,
         answer=_cut_text(trial.answer),
         scored=_cut_text(trial.scored),
         remarks=(
@@ -54,6 +55,13 @@ def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
             *((_REMARKS[trial.transcript],) if trial.transcript in _REMARKS else ()),
         ),
     )
+
+
+def _find_last_text(conversation: Conversation) -> str | None:
+    """Return what was said after the last call."""
+    last = max((call.turn or 0 for call in conversation.calls), default=0)
+    texts = [text for turn, text in sorted(conversation.texts.items()) if turn > last]
+    return "\n\n".join(texts) or None
 
 
 def read_case_tasks(session: CaseSession, build: TrialBuilder) -> Iterator[ShownTask]:

@@ -104,6 +104,8 @@ class ShownTrial:
     conversation: Conversation | None = None
     """Its calls, with arguments as text; `None` where the transcript is not shown, and `remark`
     says why, or there is none."""
+    last: str | None = None
+    """What was said after the last call of a trial without an answer."""
     answer: str | None = None
     is_markdown: bool = False
     """Whether whoever answered writes Markdown."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Block,
     Bullets,
@@ -23,6 +24,7 @@ from swarm_bench.core.report.document import (
     Interval,
     Part,
     Picture,
+    Scale,
     Section,
     Span,
     Text,
@@ -30,6 +32,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.page import (
     MARKER,
+    Matrix,
     MatrixEntry,
     SessionPage,
     ShownTask,
@@ -43,7 +46,7 @@ from swarm_bench.reports.figures import NOT_APPLICABLE, format_cell, format_figu
 from swarm_bench.reports.svg import render_effect, render_timeline
 from swarm_bench.reports.text import clean, cut, plain
 
-MOST_PACKED = 6_500_000
+_MOST_PACKED = 7_500_000
 """Characters of the transcripts in one page; with more of them each task has a page of its own."""
 _MAX_WARNINGS = 3
 """Warnings that stand open."""
@@ -61,10 +64,10 @@ class RenderedPage:
     """Pages by name; none where one holds all."""
 
 
-def render_page(page: SessionPage) -> RenderedPage:
+def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> RenderedPage:
     """Write the page, ending with a line break, and a page for each task where one has no room."""
     packed = [*_pack(page.tasks)]
-    is_small = sum(len(content) for _, content in packed) <= MOST_PACKED
+    is_small = sum(len(content) for _, content in packed) <= most_packed
     names = [name_task_page(number) for number in range(1, len(packed) + 1)]
     task_pages = (
         {}
@@ -86,6 +89,7 @@ def render_page(page: SessionPage) -> RenderedPage:
         set_up=[*_select(document.sections, Part.SET_UP, folded=False)],
         command=page.command,
         matrix=matrix,
+        omissions=[*_list_omissions(matrix)] if matrix else [],
         timeline=page.timeline,
         drawing=page.timeline and Markup(render_timeline(page.timeline)),
         packed=[content for _, content in packed] if is_small else [],
@@ -105,7 +109,7 @@ def _render_task(title: str, content: str) -> str:
 
 def _render(title: str, **parts: Any) -> str:
     empty = dict.fromkeys(("notices", "head", "warnings", "opening", "figures"), ())
-    empty |= dict.fromkeys(("folded", "set_up", "packed", "task_links"), ())
+    empty |= dict.fromkeys(("folded", "set_up", "packed", "omissions", "task_links"), ())
     return (
         _load_templates()
         .get_template("page.html.j2")
@@ -137,6 +141,13 @@ def _read_asset(name: str) -> str:
     loader = _load_templates().loader
     assert loader is not None
     return loader.get_source(_load_templates(), name)[0]
+
+
+def _list_omissions(matrix: Matrix) -> Iterator[str]:
+    """Yield what entries say that stand for several trials, each once."""
+    cells = [cell for row in matrix.rows for cell in row.cells]
+    entries = [entry for cell in cells for entry in cell if entry.trial is None]
+    yield from dict.fromkeys(f"{entry.name}." for entry in entries)
 
 
 def _format_entry(entry: MatrixEntry) -> str:
@@ -191,7 +202,8 @@ def format_block(block: Block) -> Markup:
     """Write a block."""
     match block:
         case Grid():
-            return _call("grid", block, [*map(_format_row, block.rows)], _describe_rest(block))
+            rows = [*map(_format_row, block.rows)]
+            return _call("grid", block, rows, _describe_rest(block), _is_mixed(block))
         case Picture():
             return _call("picture", block, Markup(draw(block, is_inline=True)))
         case _:
@@ -218,6 +230,26 @@ def _describe_rest(grid: Grid) -> str:
     return grid.rest.format(number=f"{grid.omitted:,}") if grid.omitted else ""
 
 
+def _is_mixed(grid: Grid) -> bool:
+    """Return whether figures below each other have different units, so that no order of them says
+    anything."""
+    return any(
+        len({*filter(None, map(_find_unit, column))}) > 1 for column in zip(*grid.rows, strict=True)
+    )
+
+
+def _find_unit(cell: Cell) -> Style | Scale | None:
+    match cell:
+        case Value() | Interval():
+            return cell.scale
+        case CombinedValue():
+            return cell.style
+        case ComparedValue():
+            return cell.own.scale
+        case _:
+            return None
+
+
 def _format_row(row: Sequence[Cell]) -> list[tuple[Any, float | None]]:
     """Write the cells of a row, each with the figure by which it is sorted."""
     return [(_format_cell(cell), _find_figure(cell)) for cell in row]
@@ -241,22 +273,28 @@ def _find_figure(cell: Cell) -> float | None:
             return value
         case Interval(low=low):
             return low
+        case CombinedValue(parts=((value, _), *_)):
+            return value
         case _:
             return None
 
 
 def pack_task(task: ShownTask) -> str:
-    """Write a task and its trials as base64 of deflated JSON."""
+    """Write a task and its trials as base64 of deflated JSON. Trials of a task read the same files,
+    further from each other than deflate looks: a result stands there once, and calls name its
+    number."""
+    results = dict[object, int]()
     content = {
         "title": clean(task.title),
         "prompt": clean(task.prompt),
-        "trials": [_write_trial(trial) for trial in task.trials],
+        "trials": [_write_trial(trial, results) for trial in task.trials],
+        "results": [*results],
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode(), _COMPRESSION)).decode()
 
 
-def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
+def _write_trial(trial: ShownTrial, results: dict[object, int]) -> Mapping[str, Any]:
     return {
         "name": clean(trial.name),
         "arm": clean(trial.arm),
@@ -267,8 +305,8 @@ def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
             for label, value in trial.figures
         ],
         "turns": trial.turns,
-        "calls": trial.conversation and [*_write_calls(trial.conversation)],
-        "last": clean(_find_last_text(trial)),
+        "calls": trial.conversation and [*_write_calls(trial.conversation, results)],
+        "last": clean(trial.last),
         "answer": clean(trial.answer),
         "markdown": trial.is_markdown,
         "scored": clean(trial.scored),
@@ -280,29 +318,23 @@ def _write_trial(trial: ShownTrial) -> Mapping[str, Any]:
     }
 
 
-def _find_last_text(trial: ShownTrial) -> str | None:
-    """Return what was said after the last call of a trial without an answer."""
-    conversation = trial.conversation
-    if trial.answer is not None or conversation is None:
-        return None
-    last = max((call.turn or 0 for call in conversation.calls), default=0)
-    texts = [text for turn, text in sorted(conversation.texts.items()) if turn > last]
-    return "\n\n".join(texts) or None
-
-
-def _write_calls(conversation: Conversation) -> Iterator[Mapping[str, Any]]:
-    """Write the calls, each with what was said before it and not before another."""
+def _write_calls(
+    conversation: Conversation, results: dict[object, int]
+) -> Iterator[Mapping[str, Any]]:
+    """Write the calls, each with what was said before it and not before another, and note their
+    results."""
     texts = sorted(conversation.texts.items(), reverse=True)
     for call in conversation.calls:
-        texts_said = list[str]()
+        before = list[str]()
+        result = clean(call.result)
         while texts and texts[-1][0] <= (call.turn or 0):
-            texts_said.append(texts.pop()[1])
+            before.append(texts.pop()[1])
         yield {
-            "said": clean("\n\n".join(texts_said) or None),
+            "text": clean("\n\n".join(before) or None),
             "tool": clean(call.tool),
             "arguments": clean(call.arguments),
-            "result": clean(call.result),
+            "result": None if result is None else results.setdefault(result, len(results)),
             "failed": call.failed,
             "turn": call.turn,
-            "seconds": call.seconds,
+            "seconds": None if call.seconds is None else round(call.seconds, 1),
         }

@@ -8,9 +8,13 @@ import pytest
 from swarm_bench.analysis.documents.matrix import list_missing_scores, list_remarks
 from swarm_bench.app.stored.agent_trials import find_cited, mark_cited
 from swarm_bench.app.stored.session import open_session
+from swarm_bench.app.stored.transcripts import show_trial
+from swarm_bench.core.report.exported import ExportedTrial
 from swarm_bench.core.report.page import ShownTrial
 from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.treatment.conversation import Conversation
 from tests.builders.golden import GOLDEN
+from tests.builders.pages import make_calls
 from tests.builders.pages import make_trial as make_shown
 from tests.builders.sessions import make_trial
 
@@ -91,3 +95,19 @@ def test_what_cannot_be_known_has_no_mark() -> None:
 @pytest.mark.parametrize("scores", [None, {}, {"citations": None}, {"citations": 0}])
 def test_without_counts_nothing_is_shown(scores: Any) -> None:
     assert find_cited(make_trial(scores=scores), "`src/app.py`") is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts", "last"),
+    [
+        (None, {1: "first", 3: "I give up.", 4: "Truly."}, "I give up.\n\nTruly."),
+        (None, {1: "first", 2: "with the last call"}, None),
+        ("an answer", {3: "Done."}, None),
+    ],
+)
+def test_what_was_said_after_the_last_call_is_shown_without_an_answer(
+    answer: str | None, texts: dict[int, str], last: str | None
+) -> None:
+    conversation = Conversation(calls=make_calls("one", "two"), texts=texts)
+    trial = ExportedTrial(row={}, answer=answer, conversation=conversation)
+    assert show_trial(trial, make_shown("baseline, run 1", ())).last == last

@@ -75,7 +75,7 @@
     if (!table.tHead || !table.tBodies.length) continue;
     const rows = table.tBodies[0].rows.length;
     if (rows >= FEWEST_FILTERED) makeFilter(table);
-    if (rows >= FEWEST_SORTED) makeSortable(table);
+    if (rows >= FEWEST_SORTED && !table.dataset.mixed) makeSortable(table);
   }
 
   // On paper everything is open.
@@ -94,7 +94,7 @@
 
   for (const note of document.querySelectorAll(".no-script")) note.remove();
   const packed = [...document.querySelectorAll("script.task")];
-  const place = document.getElementById("transcripts");
+  const panel = document.getElementById("transcripts");
   const unpacked = new Map();
 
   const unpack = async (number) => {
@@ -102,7 +102,10 @@
       const binary = atob(packed[number].textContent);
       const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
       const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-      unpacked.set(number, JSON.parse(await new Response(stream).text()));
+      const task = JSON.parse(await new Response(stream).text());
+      const calls = task.trials.flatMap((trial) => trial.calls ?? []);
+      for (const call of calls) if (call.result !== null) call.result = task.results[call.result];
+      unpacked.set(number, task);
     }
     return unpacked.get(number);
   };
@@ -255,7 +258,7 @@
     const summary = make("summary", null, {}, make("b", call.tool), " ",
       make("code", shorten(call.arguments, 160)), " ",
       make("span", notes.filter(Boolean).join(", "), { className: call.failed ? "bad" : "faint" }));
-    if (call.said) cell.append(make("p", call.said, { className: "said" }));
+    if (call.text) cell.append(make("p", call.text, { className: "said" }));
     cell.append(make("details", null, {}, summary, preformatted(call.arguments, "Arguments"),
       ...(call.result === null ? [] : [preformatted(call.result, "Result")])));
     return cell;
@@ -279,14 +282,14 @@
       const largest = Math.max(1, ...trial.turns.map((tokens) => tokens ?? 0));
       const rows = trial.turns.map((tokens, at) => make("tr", null, {}, make("th", String(at + 1), { scope: "row" }),
         make("td", tokens === null ? "not reported" : tokens.toLocaleString("en")),
-        make("td", null, {}, make("meter", null, { max: largest, value: tokens ?? 0, ariaHidden: "true" }))));
+        make("td", null, {}, ...(tokens === null ? [] : [make("meter", null, { max: largest, value: tokens, ariaHidden: "true" })]))));
       const table = make("table", null, {}, make("caption", "Tokens by turn"), make("tbody", null, {}, ...rows));
       cell.append(make("details", null, {}, make("summary", "Tokens by turn"), table));
     }
     if (trial.cited.length) {
-      const words = { true: ["exists", "good"], false: ["does not exist", "bad"], null: ["not known", "faint"] };
+      const labels = { true: ["exists", "good"], false: ["does not exist", "bad"], null: ["not known", "faint"] };
       const items = trial.cited.map(([file, exists]) => make("li", null, {}, make("code", file), " ",
-        make("span", words[exists][0], { className: words[exists][1] })));
+        make("span", labels[exists][0], { className: labels[exists][1] })));
       cell.append(make("details", null, { className: "cited" },
         make("summary", `Files that the answer names: ${items.length}`), make("ul", null, {}, ...items)));
     }
@@ -359,8 +362,8 @@
     const trials = sides.map((at) => task.trials[at]);
     const columns = trials.length === 2 ? "pair" : "single";
     const close = make("button", "Close", { type: "button" });
-    close.addEventListener("click", () => { place.hidden = true; });
-    place.replaceChildren(
+    close.addEventListener("click", () => { panel.hidden = true; });
+    panel.replaceChildren(
       make("h2", `${task.trials.some((trial) => trial.calls) ? "Transcripts" : "Trials"}: ${task.title}`),
       make("div", null, { className: "filter" }, pick("left", left, false),
         pick("right", right, true), ...(packed.length > 1 ? [close] : [])),
@@ -369,7 +372,7 @@
       ...showCalls(trials),
       make("div", null, { className: columns }, ...trials.map(showEnd)),
     );
-    place.hidden = false;
+    panel.hidden = false;
   };
 
   // A trial is shown beside the first one of another arm in the same run, or else of any other.
@@ -382,12 +385,18 @@
   };
 
   const open = async (number, trial) => {
+    if (!window.DecompressionStream) {
+      panel.replaceChildren(make("p", "This browser cannot unpack transcripts; a newer one can.", { role: "alert" }));
+      panel.hidden = false;
+      panel.focus();
+      return;
+    }
     const task = await unpack(number);
     const other = findOther(task, trial);
     const [left, right] = other !== null && other < trial ? [other, trial] : [trial, other];
     showTask(number, task, left, right);
     const difference = document.getElementById("first-difference");
-    const target = difference ?? place;
+    const target = difference ?? panel;
     target.scrollIntoView({ block: difference ? "center" : "start" });
     target.focus({ preventScroll: true });
   };
@@ -400,5 +409,5 @@
     button.addEventListener("click", () => open(number, Number(entry.dataset.trial)));
     entry.replaceWith(button);
   }
-  if (place && !place.hidden && packed.length === 1) open(0, 0);
+  if (panel && !panel.hidden && packed.length === 1) open(0, 0);
 })();
