@@ -42,6 +42,9 @@ class CaseSession(ABC):
     """Kinds of caveats on the arms, the gravest first."""
     noun: ClassVar[str] = "case"
     """Noun for what is counted in its intervals."""
+    case_noun: ClassVar[str] = "case"
+    """Noun for what each arm was asked."""
+    arm_noun: ClassVar[str] = "arm"
 
     experiment: CaseExperiment
     records: Sequence[CaseRecord]
@@ -84,6 +87,10 @@ class CaseSession(ABC):
                 yield label, value
             elif isinstance(value, list):
                 yield label, ", ".join(map(str, value))
+
+    def writes_markdown(self, record: Any) -> bool:
+        """Tell whether the answer of a trial is Markdown."""
+        return False
 
     @property
     @abstractmethod
