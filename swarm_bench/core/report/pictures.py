@@ -11,6 +11,8 @@ from swarm_bench.core.report.ratios import Chart
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
+    """What a picture measures in one direction."""
+
     label: str
     style: Style
     is_logarithmic: bool = False
