@@ -102,6 +102,7 @@ def compute_series(sessions: Mapping[int, SessionData], metrics: Metrics) -> Ser
         warnings=list_warnings(selections, reports),
         notes=reports[0].notes,
         sizes=sizes,
+        extents=_group_sizes((headline.size, size) for size, headline in headlines.items()),
         no_verdict=_group_sizes(
             (headline.no_verdict, size)
             for size, headline in headlines.items()

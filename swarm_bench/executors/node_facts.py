@@ -122,7 +122,7 @@ def _iterate_faults(facts: Mapping[str, Any], needs: Needs) -> Iterator[str]:
         )
     yield from _iterate_missing(facts, needs)
     for word, needed in (("memory", needs.memory_mb), ("disk", needs.disk_mb)):
-        if (free := facts[f"{word}_mb"]) < needed:
+        if needed is not None and (free := facts[f"{word}_mb"]) < needed:
             yield (
                 f"has {free:,} MB of {word} left, and needs {needed:,} MB; let fewer run at once "
                 "with --concurrency, or make room"

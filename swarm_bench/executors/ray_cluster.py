@@ -87,16 +87,16 @@ class RayCluster:
 async def _open_session(
     nodes: list[_Node], session: PackedSession
 ) -> AsyncIterator[OpenedExecutor[Any, Any]]:
-    """Start a worker on each node; those that are lost meanwhile are removed. Raises
+    """Start a worker on each node; those that are lost, or do not stop, are removed. Raises
     `HarnessError`."""
     session.emit(Preparing(step=f"sending the session to {_count(nodes)}"))
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(_stop_all, list(nodes))
+        stack.push_async_callback(_stop_all, nodes)
         links = await _open_links(nodes, session, stack)
         pool = Pool(session.portable, links, session.emit)
         yield pool.build_executor({node.name: node.machine for node in nodes})
-        failed_names = {link.name for link in links if link.lost is not None}
-        nodes[:] = [node for node in nodes if node.name not in failed_names]
+    failed_names = {link.name for link in links if link.lost is not None}
+    nodes[:] = [node for node in nodes if node.name not in failed_names]
 
 
 @asynccontextmanager
@@ -316,15 +316,9 @@ async def _open_links(
             return {**json.loads(answer), **order}
 
     orders = await gather(start, len(nodes))
-    links = []
+    make_link, links = partial(Link, session.portable, out=session.out, emit=session.emit), []
     for node, order in zip(nodes, orders, strict=True):
-        link = Link(
-            session.portable,
-            name=node.name,
-            out=session.out,
-            emit=session.emit,
-            silence=SILENCE_SECONDS,
-        )
+        link = make_link(name=node.name, silence=SILENCE_SECONDS)
         await stack.enter_async_context(link.connect(_connect(node.actor, node.name), order))
         links.append(link)
     await gather(lambda number: links[number].wait_until_open(), len(links))
@@ -380,18 +374,22 @@ async def _call(node: _Node, method: Any, *arguments: Any) -> Any:
         ) from error
 
 
-async def _stop_all(nodes: Sequence[_Node]) -> None:
-    """Have the workers end on the nodes that still answer."""
+async def _stop_all(nodes: list[_Node]) -> None:
+    """Have the workers end; nodes that do not answer in time, or cannot, are removed."""
     import ray
 
-    async def stop(number: int) -> None:
+    async def stop(node: _Node) -> None:
         with anyio.move_on_after(STOP_SECONDS) as late, suppress(ray.exceptions.RayError):
-            await nodes[number].actor.stop.remote()
+            await node.actor.stop.remote()
+            return
+        nodes.remove(node)
         if late.cancelled_caught:
-            ray.kill(nodes[number].actor)
+            ray.kill(node.actor)
 
     with anyio.CancelScope(shield=True):
-        await gather(stop, len(nodes))
+        async with anyio.create_task_group() as tasks:
+            for node in list(nodes):
+                tasks.start_soon(stop, node)
 
 
 def _shorten(error: BaseException) -> str:

@@ -3,16 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from textwrap import wrap
 from typing import Any
 
 from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.pictures import Axis, Line, MarkGroup, MarkRow, PlaneChart, RowChart
-from swarm_bench.core.report.ratios import Chart
-from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure, format_number
-from swarm_bench.reports.svg import render_svg
+from swarm_bench.reports.svg import LABEL_LENGTH, load_templates
 from swarm_bench.reports.text import cut, plain
 
 _WIDTH = 860
@@ -21,7 +18,7 @@ _ROW, _SHAPE, _LINE, _LETTER = 22, 11, 15, 7.2
 _TITLE_BOTTOM = 34
 _ROW_BEGIN, _ROW_END, _EXTRA = 320, 680, 70
 _PLANE_BEGIN, _PLANE_END, _PLANE_HEIGHT = 90, 820, 300
-_LABEL_LENGTH, _LEGEND_LENGTH, _LINE_LENGTH = 44, 32, 135
+_LEGEND_LENGTH, _LINE_LENGTH = 32, 135
 _MAX_TICKS = 6
 _SPARE = 0.04
 """Share of an axis that stays free at its ends."""
@@ -33,14 +30,10 @@ _SHAPES = (
 )
 _COLOURS = 6
 
-_load_templates = partial(load_environment, "swarm_bench.reports")
-
 
 def draw(picture: Picture, *, is_inline: bool = False) -> str:
     """Draw a picture, ending with a line break; within a page it has no style of its own."""
     match picture.chart:
-        case Chart() as chart:
-            return render_svg(chart, is_inline=is_inline)
         case RowChart() as chart:
             return _draw_rows(chart, is_inline=is_inline)
         case PlaneChart() as chart:
@@ -55,7 +48,7 @@ class _Scale:
     def __init__(self, axis: Axis, values: Iterable[float], begin: float, end: float) -> None:
         self.axis = axis
         bounds = [axis.low, axis.high, *values]
-        points = [self._project(bound) for bound in bounds if bound is not None]
+        points = [self._project(self._clip(bound)) for bound in bounds if bound is not None]
         low, high = min(points, default=0.0), max(points, default=1.0)
         spare = (high - low) * _SPARE or abs(high) * _SPARE or 1.0
         self._low, self._high = low - spare, high + spare
@@ -63,7 +56,7 @@ class _Scale:
 
     def locate(self, value: float) -> float:
         """Return the position of a figure."""
-        share = (self._project(value) - self._low) / (self._high - self._low)
+        share = (self._project(self._clip(value)) - self._low) / (self._high - self._low)
         return round(self._begin + share * (self._end - self._begin), 1)
 
     def list_ticks(self) -> list[tuple[float, str]]:
@@ -72,6 +65,10 @@ class _Scale:
         ticks = self.axis.ticks or list_all()
         inside = [tick for tick in ticks if self._low <= self._project(tick) <= self._high]
         return [(self.locate(tick), format_number(self.axis.style, tick)) for tick in inside]
+
+    def _clip(self, value: float) -> float:
+        least, largest = self.axis.limits or (-math.inf, math.inf)
+        return min(max(value, least), largest)
 
     def _project(self, value: float) -> float:
         return math.log10(value) if self.axis.is_logarithmic else value
@@ -102,7 +99,7 @@ def _draw_rows(chart: RowChart, *, is_inline: bool) -> str:
         if value is not None
     ]
     end = _ROW_END - _EXTRA * bool(chart.extra_column)
-    scale = _Scale(chart.axis, values, _ROW_BEGIN, end)
+    scale = _Scale(chart.axis, [*values, *(chart.band or ())], _ROW_BEGIN, end)
     legend, top = _lay_out_legend(chart.groups if len(chart.groups) > 1 else ())
     first = top + _ROW * (1.5 if chart.extra_column else 1)
     rows = [
@@ -124,6 +121,7 @@ def _draw_rows(chart: RowChart, *, is_inline: bool) -> str:
         extra=cut(plain(chart.extra_column), _LEGEND_LENGTH),
         extra_x=_ROW_END - _EXTRA / 3,
         ticks=scale.list_ticks(),
+        band=chart.band and [scale.locate(value) for value in chart.band],
     )
 
 
@@ -140,11 +138,12 @@ def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict
         for mark, x, mark_y in zip(row.marks, xs, _spread(xs, y), strict=True)
     ]
     return {
-        "label": cut(plain(row.label), _LABEL_LENGTH),
+        "label": cut(plain(row.label), LABEL_LENGTH),
         "y": y,
         "marks": marks,
         "link": (min(xs), max(xs)) if chart.is_linked and len({*xs}) > 1 else None,
         "figure": format_figure(row.figure) if row.figure else "",
+        "is_emphasised": row.is_emphasised,
     }
 
 
@@ -183,7 +182,7 @@ def _draw_plane(chart: PlaneChart, *, is_inline: bool) -> str:
         right=_PLANE_END,
         x_ticks=x_scale.list_ticks(),
         y_ticks=y_scale.list_ticks(),
-        y_label=cut(plain(chart.y.label), _LABEL_LENGTH),
+        y_label=cut(plain(chart.y.label), LABEL_LENGTH),
     )
 
 
@@ -225,13 +224,13 @@ def _render(template: str, chart: RowChart | PlaneChart, bottom: float, **parts:
     axis = chart.axis if isinstance(chart, RowChart) else chart.x
     lines = wrap(plain(chart.explanation), _LINE_LENGTH)
     return (
-        _load_templates()
+        load_templates()
         .get_template(template)
         .render(
             title=plain(chart.title),
             description=plain(f"{chart.title}. {chart.explanation}"),
             explanation=[(bottom + 54 + _LINE * at, line) for at, line in enumerate(lines)],
-            axis=cut(plain(axis.label), _LABEL_LENGTH),
+            axis=cut(plain(axis.label), LABEL_LENGTH),
             width=_WIDTH,
             height=bottom + 54 + _LINE * len(lines),
             bottom=bottom,

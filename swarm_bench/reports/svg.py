@@ -1,4 +1,4 @@
-"""A chart of ratios as a picture that can be read on a light and on a dark page."""
+"""The effect of a card, and a session in time, as pictures within a page."""
 
 import math
 from collections.abc import Iterator
@@ -6,57 +6,25 @@ from functools import partial
 from typing import Any
 
 from swarm_bench.core.metric import Better
-from swarm_bench.core.report.document import Scale, ShownEffect, Value
+from swarm_bench.core.report.document import Scale, ShownEffect
 from swarm_bench.core.report.page import Bar, Lane, Timeline
-from swarm_bench.core.report.ratios import Chart, Mark
 from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
 
-_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-_LEAST, _LARGEST = 0.5, 2.0
-"""Least range of the axis."""
-_WIDTH, _AXIS_BEGIN, _AXIS_END = 860, 320, 680
-_TOP, _ROW = 62, 22
-_LONGEST = 44
-"""Characters of a label."""
-
-
+LABEL_LENGTH = 44
 _EFFECT_WIDTH, _EFFECT_HEIGHT = 320, 60
 _EFFECT_EDGE = 8
 _LARGEST_RATIO = 10.0
 _SIDES = {Better.LOWER: ("better", "worse"), Better.HIGHER: ("worse", "better")}
 
 
-_load_templates = partial(load_environment, "swarm_bench.reports")
-
-
-def render_svg(chart: Chart, *, is_inline: bool = False) -> str:
-    """Write the picture, ending with a line break; within a page it has no style of its own."""
-    axis = _axis(chart)
-    return (
-        _load_templates()
-        .get_template("effects.svg.j2")
-        .render(
-            is_inline=is_inline,
-            title=plain(chart.title),
-            about=chart.about,
-            rows=[_row(mark, number, axis) for number, mark in enumerate(chart.marks)],
-            ticks=[(f"{tick:g}×", _x(tick, axis)) for tick in _TICKS if axis[0] <= tick <= axis[1]],
-            one=_x(1, axis),
-            band=(_x(1 / (1 + chart.margin), axis), _x(1 + chart.margin, axis)),
-            width=_WIDTH,
-            top=_TOP - _ROW,
-            bottom=_TOP + _ROW * len(chart.marks),
-            left=_AXIS_BEGIN,
-            right=_AXIS_END,
-        )
-    )
+load_templates = partial(load_environment, "swarm_bench.reports")
 
 
 def render_effect(effect: ShownEffect) -> str:
     """Write the picture of one effect: its interval, and the band of no importance."""
-    figure, metric = format_figure(effect.value), cut(plain(effect.metric), _LONGEST)
+    figure, metric = format_figure(effect.value), cut(plain(effect.metric), LABEL_LENGTH)
     low, high = effect.value.low, effect.value.high
     axis_length = _measure_reach(effect)
 
@@ -65,7 +33,7 @@ def render_effect(effect: ShownEffect) -> str:
         return round(_EFFECT_WIDTH / 2 + share * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 1)
 
     return (
-        _load_templates()
+        load_templates()
         .get_template("effect.svg.j2")
         .render(
             width=_EFFECT_WIDTH,
@@ -112,34 +80,6 @@ def _measure_reach(effect: ShownEffect) -> float:
     return min(max(distances) * 1.15, largest) or 1.0
 
 
-def _axis(chart: Chart) -> tuple[float, float]:
-    """Return the ends of the axis; what lies beyond them is drawn at the end."""
-    bounds = [end for mark in chart.marks for end in (mark.estimate, *(mark.interval or ()))]
-    return max(_TICKS[0], min(_LEAST, *bounds)), min(_TICKS[-1], max(_LARGEST, *bounds))
-
-
-def _x(ratio: float, axis: tuple[float, float]) -> float:
-    low, high = map(math.log, axis)
-    inside = min(max(ratio, axis[0]), axis[1])
-    return round(
-        _AXIS_BEGIN + (math.log(inside) - low) / (high - low) * (_AXIS_END - _AXIS_BEGIN), 1
-    )
-
-
-def _row(mark: Mark, number: int, axis: tuple[float, float]) -> dict[str, Any]:
-    low, high = mark.interval or (None, None)
-    value = Value(scale=Scale.RATIO, value=mark.estimate, low=low, high=high)
-    return {
-        "label": cut(plain(f"{mark.mode}: {mark.metric}"), _LONGEST),
-        "figure": format_figure(value),
-        "is_primary": mark.is_primary,
-        "y": _TOP + _ROW * number,
-        "x": _x(mark.estimate, axis),
-        "low": None if low is None else _x(low, axis),
-        "high": None if high is None else _x(high, axis),
-    }
-
-
 _TIME_WIDTH, _TIME_BEGIN, _TIME_END = 960, 190, 940
 _MAX_TIME_HEIGHT = 1_400
 _BAR_HEIGHTS = (12, 8, 5, 3, 2)
@@ -167,7 +107,7 @@ def render_timeline(timeline: Timeline) -> str:
         lanes.append({"label": label, "y": y, "bars": bars, "phases": phases})
         y += _measure_lane(lane, bar_height)
     return (
-        _load_templates()
+        load_templates()
         .get_template("timeline.svg.j2")
         .render(
             width=_TIME_WIDTH,

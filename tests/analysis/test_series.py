@@ -5,7 +5,7 @@ import pytest
 
 from swarm_bench.analysis.documents import growth
 from swarm_bench.analysis.documents.blocks import RULES_TITLE
-from swarm_bench.core.report.document import Picture
+from swarm_bench.core.report.document import Answers, Picture
 from swarm_bench.core.report.pictures import PlaneChart
 from swarm_bench.core.report.series import Cell, Series
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
@@ -211,3 +211,21 @@ def test_what_a_model_spent_is_with_the_rest(
     assert found.modes[0].spent_by_rules == ()
     assert RULES_TITLE not in render_series(found)
     golden(found.remark)
+
+
+def find_size(*sessions: SessionData) -> str:
+    document = growth.make_document(series(dict(enumerate(sessions, start=1))))
+    blocks = [block for section in document.sections for block in section.blocks]
+    (answers,) = [block for block in blocks if isinstance(block, Answers)]
+    return answers.size
+
+
+def test_the_answers_of_a_series_say_of_what_they_are(trial: Make, session: Session) -> None:
+    def of(size: int, *tasks: str) -> SessionData:
+        trials = [trial(mode, task_id=task) for mode in ("baseline", "canopy") for task in tasks]
+        return session(*trials, swarm_size=size)
+
+    assert find_size(of(1, "a", "b"), of(2, "a", "b")) == "2 tasks × 1 run"
+    assert find_size(of(1, "a", "b"), of(2, "a")) == (
+        "2 tasks × 1 run (1 at a time); 1 task × 1 run (2 at a time)"
+    )

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +45,13 @@ def test_a_node_that_has_all_has_no_fault() -> None:
     assert (check.about, check.state, check.advice) == ("node far", State.OK, None)
     assert "scout 1.0, git, no bwrap, 8.4 GB of memory" in check.finding
     assert check.finding.endswith("keys: OTHER_KEY")
+
+
+@pytest.mark.parametrize("word", ["memory_mb", "disk_mb"])
+def test_a_need_that_nobody_knows_is_not_checked(word: str) -> None:
+    facts = {**FACTS, word: -1}
+    assert find_fault(facts, replace(NEEDS, memory_mb=0, disk_mb=0))
+    assert find_fault(facts, replace(NEEDS, memory_mb=None, disk_mb=None)) is None
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -4,13 +4,16 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import pytest
 
+from swarm_bench.app.running.portable.questions import PortableQuestions
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.core.roles.executor import Needs
+from swarm_bench.core.roles.executor import Needs, PackedSession
 from swarm_bench.executors import ray_cluster
 from tests.executors.test_node_facts import FACTS
 
@@ -80,3 +83,46 @@ def test_the_largest_node_is_named(
     with pytest.raises(HarnessError) as raised:
         ray_cluster._list_nodes(4)
     assert f"4 agents run at once, {sentence}" in str(raised.value)
+
+
+@pytest.mark.parametrize(("ending", "killed"), [("late", ["late"]), ("dead", [])])
+async def test_a_node_that_does_not_stop_gets_no_other_session(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str, killed: list[str]
+) -> None:
+    """A session that no node can start stops all of them."""
+    killed_actors = list[str]()
+    ray = sys.modules["ray"]
+    monkeypatch.setattr(ray, "put", lambda content: content, raising=False)
+    monkeypatch.setattr(ray, "kill", lambda actor: killed_actors.append(actor.name), raising=False)
+    monkeypatch.setattr(ray_cluster, "STOP_SECONDS", 0.1)
+    nodes = [replace(NODE, name=name, actor=StoppingActor(name)) for name in ("good", ending)]
+    session = PackedSession(
+        benchmark="none",
+        portable=PortableQuestions(),
+        context=b"",
+        out=tmp_path,
+        emit=lambda _: None,
+    )
+    with pytest.raises(HarnessError, match="cannot be used: no room"):
+        async with ray_cluster._open_session(nodes, session):
+            pass
+    assert [node.name for node in nodes] == ["good"]
+    assert killed_actors == killed
+
+
+class StoppingActor:
+    """An actor that starts nothing; by its name, it stops, takes too long, or has ended."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.start = self.stop = SimpleNamespace(remote=self._answer)
+
+    async def _answer(self, *arguments: Any) -> None:
+        import ray
+
+        if arguments:
+            raise ray.exceptions.RayError("no room")
+        if self.name == "late":
+            await anyio.sleep_forever()
+        if self.name == "dead":
+            raise ray.exceptions.RayError("it has ended")

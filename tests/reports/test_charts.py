@@ -1,11 +1,14 @@
 """Pictures of marks in rows and in a plane."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 
+from swarm_bench.analysis.documents.effects import make_chart
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Document, Picture, Scale, Section, Tone, Value
 from swarm_bench.core.report.pictures import (
@@ -23,6 +26,8 @@ from swarm_bench.core.report.pictures import (
 from swarm_bench.reports.charts import draw
 from swarm_bench.reports.markdown import write_document, write_files
 from tests.builders.pages import HOSTILE
+from tests.builders.reports import summarise
+from tests.reports.test_markdown import large_session
 
 SVG = "{http://www.w3.org/2000/svg}"
 GROUPS = (
@@ -181,3 +186,48 @@ def test_a_picture_is_known_by_its_name() -> None:
     assert is_picture("effects.svg")
     assert is_picture("tasks-12.svg")
     assert not any(map(is_picture, ("mine.svg", "tasks-1.svg.bak", "tasks-x.svg", "effects.png")))
+
+
+def make_row(value: float, low: float, high: float, **changes: Any) -> MarkRow:
+    mark = RowMark(group=0, value=value, interval=(low, high))
+    figure = Value(scale=Scale.RATIO, value=value, low=low, high=high)
+    return replace(MarkRow(label="a: Cost", marks=(mark,), figure=figure), **changes)
+
+
+def make_effects(*rows: MarkRow) -> RowChart:
+    chart = make_chart(summarise(large_session(6, 1, 2)).headline)
+    assert chart is not None
+    return replace(chart, rows=rows)
+
+
+def test_a_ratio_lies_within_its_interval_and_on_its_side_of_one() -> None:
+    rows = make_row(0.7, 0.5, 0.9, is_emphasised=True), make_row(1.5, 1.2, 300)
+    picture = parse(make_effects(*rows))
+    one = float(picture.findall(f"{SVG}line[@class='line']")[0].attrib["x1"])
+    (below, *_), (above, *_) = locate_marks(picture, 0)
+    assert below < one < above
+    lines = [line for line in picture.iter(f"{SVG}line") if line.attrib["class"] == "hue-0"]
+    ends = [(float(line.attrib["x1"]), float(line.attrib["x2"])) for line in lines]
+    assert ends[0][0] < below < ends[0][1] < one
+    assert one < ends[1][0] < above < ends[1][1] <= 680
+    bold = [it.text for it in picture.iter(f"{SVG}text") if it.attrib.get("font-weight")]
+    assert bold == ["Effects against baseline", "a: Cost", "0.70× (0.50–0.90)"]
+    band = picture.findall(f"{SVG}rect")[1].attrib
+    assert float(band["x"]) < one < float(band["x"]) + float(band["width"])
+
+
+def test_foreign_names_in_a_label_are_text() -> None:
+    row = make_row(1, 1, 1, label="<script>x</script>&amp;\x1b\x00 \u202e")
+    picture = parse(make_effects(row))
+    assert not list(picture.iter(f"{SVG}script"))
+    assert "<script>x</script>&amp;" in " ".join(picture.itertext())
+
+
+def test_nothing_to_compare_is_no_picture() -> None:
+    assert make_chart(summarise(large_session(1, 1, 1)).headline) is None
+
+
+def test_of_many_modes_the_first_are_drawn() -> None:
+    chart = make_chart(summarise(large_session(6, 1, 40)).headline)
+    assert chart is not None
+    assert len(chart.rows) == 40

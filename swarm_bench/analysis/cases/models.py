@@ -28,6 +28,9 @@ class ModelSession(CaseSession):
         """Return the trials of an arm in which its model answered."""
         return [record for record in self.list_records(arm) if record.cause is Cause.FINISHED]
 
+    def writes_markdown(self, record: ModelRecord) -> bool:
+        return record.way == "chat"
+
     @property
     def chosen_arms(self) -> tuple[str, ...]:
         return tuple(arm.name for arm in self.experiment.models if not arm.follows)

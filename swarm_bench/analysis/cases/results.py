@@ -179,7 +179,7 @@ def _draw_results(session: ModelSession, rows: Sequence[Result]) -> Iterator[Pic
     if absent := [name for name in figures if name not in values]:
         sentences.append(f"Not shown: {', '.join(absent)}, without the figure.")
     if len(values) > _MAX_ROWS:
-        sentences.append(f"Shown are the first {_MAX_ROWS} of {len(values)} rows.")
+        sentences.append(f"The first {_MAX_ROWS} of {len(values)} rows are shown.")
     chart = RowChart(
         title="Results" if len(same_unit) > 1 else metrics[0].title,
         explanation=" ".join(sentences),

@@ -20,6 +20,7 @@ from swarm_bench.analysis.caching import once
 from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, round_up
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, pair_figures
+from swarm_bench.analysis.wording import describe_size
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.document import Answer, Document, Step
 from swarm_bench.core.report.standing import Caveat, describe_void
@@ -42,6 +43,9 @@ class CaseSession(ABC):
     """Kinds of caveats on the arms, the gravest first."""
     noun: ClassVar[str] = "case"
     """Noun for what is counted in its intervals."""
+    case_noun: ClassVar[str] = "case"
+    """Noun for what each arm was asked."""
+    arm_noun: ClassVar[str] = "arm"
 
     experiment: CaseExperiment
     records: Sequence[CaseRecord]
@@ -84,6 +88,17 @@ class CaseSession(ABC):
                 yield label, value
             elif isinstance(value, list):
                 yield label, ", ".join(map(str, value))
+
+    def writes_markdown(self, record: Any) -> bool:
+        """Tell whether the answer of a trial is Markdown."""
+        return False
+
+    @property
+    def size(self) -> str:
+        """The cases and runs that have trials, as `12 cases × 3 runs`."""
+        cases = {record.case for record in self.records}
+        runs = {record.run for record in self.records}
+        return describe_size(len(cases), self.case_noun, len(runs))
 
     @property
     @abstractmethod

@@ -36,7 +36,7 @@ from swarm_bench.analysis.documents.blocks import (
 from swarm_bench.analysis.documents.judge import make_judge_section
 from swarm_bench.analysis.documents.opening import Opening, make_summary
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.wording import describe_size, list_few, quantify
+from swarm_bench.analysis.wording import list_few, quantify
 from swarm_bench.core.metric import Confusion, Metric
 from swarm_bench.core.report.document import (
     Answer,
@@ -107,7 +107,7 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
         head=_make_head(session.experiment, extras.facts),
         headline=(
             *map(paragraph, warn_exploratory(session.experiment)),
-            *((Answers(items=answers, size=_describe_size(session)),) if answers else ()),
+            *((Answers(items=answers, size=session.size),) if answers else ()),
         ),
         warnings=warnings,
         gravest=(*extension, *warnings, *list_clauses(session.all_caveats)),
@@ -116,11 +116,6 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
         further_sections=tuple(filter(None, further_sections)),
     )
     return make_summary(opening, _make_details(session, extras))
-
-
-def _describe_size(session: CaseSession) -> str:
-    experiment = session.experiment
-    return describe_size(len(experiment.cases), "case", experiment.runs)
 
 
 def _make_head(

@@ -3,31 +3,12 @@ reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from swarm_bench.analysis.documents.blocks import (
-    make_figure,
-    make_metric_row,
-    make_ratio,
-)
+from swarm_bench.analysis.documents.blocks import make_figure, make_metric_row, make_ratio
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.metric import Better, Metric, Style
-from swarm_bench.core.report.document import (
-    Cell,
-    CombinedValue,
-    ComparedValue,
-    Grid,
-    Scale,
-    Value,
-)
-from swarm_bench.core.report.ratios import (
-    Chart,
-    Column,
-    Difference,
-    Indexing,
-    Mark,
-    Ratio,
-    RatioRow,
-    Ratios,
-)
+from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
+from swarm_bench.core.report.pictures import Axis, MarkGroup, MarkRow, RowChart, RowMark
+from swarm_bench.core.report.ratios import Column, Difference, Indexing, Ratio, RatioRow, Ratios
 from swarm_bench.core.report.report import FoundRow, Headline, Row
 
 _MAX_ROWS = 40
@@ -35,37 +16,49 @@ _MAX_ROWS = 40
 _DESCRIPTION = "Ratio and its 95 % interval over tasks. Band: the margin."
 _BOLD = " Bold: the primary metric."
 _OF_WHAT_WAS_FOUND = " What was found is no ratio: it stands in the table."
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+_AXIS = Axis(
+    label="Ratio",
+    style=Scale.RATIO,
+    is_logarithmic=True,
+    low=0.5,
+    high=2,
+    ticks=_TICKS,
+    limits=(_TICKS[0], _TICKS[-1]),
+)
 
 
-def make_chart(headline: Headline) -> Chart | None:
+def make_chart(headline: Headline) -> RowChart | None:
     """Make the chart; `None` where no ratio can be shown."""
     ratios = headline.ratios
-    marks = tuple(_make_marks(ratios))[:_MAX_ROWS] if ratios else ()
-    if ratios is None or not marks:
+    rows = tuple(_make_mark_rows(ratios))[:_MAX_ROWS] if ratios else ()
+    if ratios is None or not rows:
         return None
-    return Chart(
+    has_primary = any(row.is_emphasised for row in rows)
+    return RowChart(
         title=f"Effects against {ratios.reference}",
-        margin=ratios.margin,
-        marks=marks,
-        about=_DESCRIPTION
-        + (_BOLD if any(mark.is_primary for mark in marks) else _OF_WHAT_WAS_FOUND),
+        explanation=f"{_DESCRIPTION}{_BOLD if has_primary else _OF_WHAT_WAS_FOUND}",
+        axis=_AXIS,
+        groups=(MarkGroup(label="", shape=0),),
+        rows=rows,
+        band=(1 / (1 + ratios.margin), 1, 1 + ratios.margin),
     )
 
 
-def _make_marks(ratios: Ratios) -> Iterator[Mark]:
+def _make_mark_rows(ratios: Ratios) -> Iterator[MarkRow]:
     """Yield what the table shows too."""
     for at, column in enumerate(ratios.columns):
         for row in () if column.as_used else ratios.rows:
-            estimate = row.ratios[at]
-            if estimate is None or not isinstance(make_ratio_cell(ratios, row, at), Value):
+            ratio = row.ratios[at]
+            if ratio is None or not isinstance(make_ratio_cell(ratios, row, at), Value):
                 continue
-            if estimate.estimate > 0:
-                yield Mark(
-                    mode=column.mode,
-                    metric=row.metric.title,
-                    is_primary=row.metric.key == ratios.primary,
-                    estimate=estimate.estimate,
-                    interval=estimate.interval,
+            if ratio.estimate > 0:
+                low, high = ratio.interval or (None, None)
+                yield MarkRow(
+                    label=f"{column.mode}: {row.metric.title}",
+                    marks=(RowMark(group=0, value=ratio.estimate, interval=ratio.interval),),
+                    figure=Value(scale=Scale.RATIO, value=ratio.estimate, low=low, high=high),
+                    is_emphasised=row.metric.key == ratios.primary,
                 )
 
 

@@ -87,7 +87,7 @@ def _make_headline(series: Series) -> Iterator[Block]:
         for mode in series.modes
         for standing, sizes in mode.standings.items()
     ):
-        yield Answers(items=answers)
+        yield Answers(items=answers, size=_describe_extents(series))
     if caveats := tuple(
         (
             Span(text=mode.mode, strong=True),
@@ -99,6 +99,15 @@ def _make_headline(series: Series) -> Iterator[Block]:
         for reason, sizes in mode.qualifications.items()
     ):
         yield Bullets(items=caveats)
+
+
+def _describe_extents(series: Series) -> str:
+    """Say what has trials, once where that is the same of all sizes."""
+    if len(series.extents) == 1:
+        return next(iter(series.extents))
+    return "; ".join(
+        f"{extent} ({_format_sizes(sizes)})" for extent, sizes in series.extents.items()
+    )
 
 
 def _format_sizes(sizes: Sizes) -> str:

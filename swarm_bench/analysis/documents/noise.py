@@ -10,7 +10,7 @@ from swarm_bench.analysis.documents.blocks import (
     paragraph,
 )
 from swarm_bench.analysis.documents.opening import Opening, make_summary
-from swarm_bench.analysis.wording import describe_size, quantify
+from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import (
     Answer,
@@ -63,12 +63,7 @@ def make_document(report: Report, calibration: Calibration) -> Document:
         title=report.title,
         banner=report.banner,
         head=report.head,
-        headline=(
-            Answers(
-                items=_qualify_answers(report, calibration),
-                size=describe_size(calibration.tasks, "task", calibration.runs),
-            ),
-        ),
+        headline=(Answers(items=_qualify_answers(report, calibration), size=report.headline.size),),
         warnings=report.warnings,
         table=None if calibration.no_floor else _make_floor(calibration),
         notes=report.notes,

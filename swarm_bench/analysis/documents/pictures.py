@@ -121,13 +121,15 @@ def _make_task_row(
 
 def _explain_tasks(comparison: MetricPairs, visible: int) -> str:
     pairs = comparison.pairs
-    sentences = ["Each task with both modes, the greatest gain first; hollow is the reference."]
+    sentences = [
+        "Each task with both modes, the greatest gain first; hollow marks are the reference."
+    ]
     if len(pairs.cases) > visible:
         sentences.append(
-            f"Shown are {visible} of {len(pairs.cases):,} tasks, {_SHOWN_TASKS} at each end."
+            f"{visible} of {len(pairs.cases):,} tasks are shown, {_SHOWN_TASKS} at each end."
         )
     lacking = {
-        "without the figure in both modes": pairs.unpaired,
+        "lacking the figure in a mode": pairs.unpaired,
         "with a figure of 0": pairs.zeros,
     }
     parts = [

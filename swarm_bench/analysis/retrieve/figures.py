@@ -38,6 +38,8 @@ class Answers(CaseSession):
     several forms, and each is a case."""
 
     noun: ClassVar[str] = "task"
+    case_noun: ClassVar[str] = "question"
+    arm_noun: ClassVar[str] = "mode"
 
     experiment: RetrieveExperiment
 

@@ -89,7 +89,7 @@ def _make_marks(ranks: Ranks, task: str) -> list[RowMark]:
 def _explain_ranks(questions: int, missing: int, omitted_arms: Sequence[str]) -> str:
     sentences = ["Questions in which modes differ most come first."]
     if questions > _MAX_QUESTIONS:
-        sentences.append(f"Shown are {_MAX_QUESTIONS} of {questions:,} questions.")
+        sentences.append(f"The first {_MAX_QUESTIONS} of {questions:,} questions are shown.")
     if omitted_arms:
         sentences.append(f"Not shown: {', '.join(omitted_arms)}.")
     if missing > 0:

@@ -14,7 +14,7 @@ from swarm_bench.analysis.retrieve.headline import SEARCHES, describe_missing_pl
 from swarm_bench.analysis.retrieve.pictures import make_rank_chart, make_recall_chart
 from swarm_bench.analysis.statistics.changes import explain_worth
 from swarm_bench.analysis.statistics.pairing import make_cases
-from swarm_bench.analysis.wording import describe_size, list_few, lowercase, quantify
+from swarm_bench.analysis.wording import list_few, lowercase, quantify
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answer,
@@ -83,7 +83,7 @@ def make_document(answers: Answers) -> Document:
         head=_make_head(answers.experiment),
         headline=(
             *map(paragraph, warn_exploratory(answers.experiment)),
-            *((AnswersBlock(items=items, size=_describe_size(answers)),) if items else ()),
+            *((AnswersBlock(items=items, size=answers.size),) if items else ()),
             *map(paragraph, describe_missing_plain(answers)),
         ),
         warnings=warnings,
@@ -95,11 +95,6 @@ def make_document(answers: Answers) -> Document:
         notes=(*_list_notes(answers.experiment), *describe_extension(answers)),
     )
     return make_summary(opening, _make_details(answers))
-
-
-def _describe_size(answers: Answers) -> str:
-    experiment: RetrieveExperiment = answers.experiment
-    return describe_size(len(experiment.cases), "question", experiment.runs)
 
 
 def _make_head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:

@@ -132,8 +132,8 @@ async def _find_needs(resolved: Resolved) -> Needs:
         optional_programs=("bwrap",),
         optional_keys=abilities.keys if abilities else (),
     )
-    is_let_in = settings.model == REHEARSAL or settings.inherit_settings
-    return add_agent_needs(needs, agent, settings.agent, path, is_let_in=is_let_in)
+    needs_no_key = settings.model == REHEARSAL or settings.inherit_settings
+    return add_agent_needs(needs, agent, settings.agent, path, needs_no_key=needs_no_key)
 
 
 def drop_unapproved(settings: Settings, demands: Sequence[Demand]) -> Settings:

@@ -1,17 +1,18 @@
 """The trials of a session of agents, as exports and its page have them."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
-from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.headline import make_headline
-from swarm_bench.analysis.documents.matrix import (
-    MAX_ROWS,
+from swarm_bench.analysis.documents.matrix import MAX_ROWS, list_task_trials
+from swarm_bench.analysis.documents.shown_trials import (
+    Cited,
+    check_key,
     describe_end,
+    find_cited,
     list_remarks,
-    list_task_trials,
+    mark_cited,
     name_trial,
     write_figure,
 )
@@ -32,7 +33,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.run_plan import build_prompt
 from swarm_bench.core.errors import Refused
 from swarm_bench.core.outcome import Outcome
-from swarm_bench.core.ports import Agent, ScoreContext
+from swarm_bench.core.ports import Agent
 from swarm_bench.core.report.exported import (
     ExportedSession,
     ExportedTrial,
@@ -46,8 +47,6 @@ from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.reports.trial_page import find_answer
 from swarm_bench.runtime.untrusted import read_inside, tail
-from swarm_bench.scoring.references import list_citations
-from swarm_bench.source.naming import files_named
 
 MOST_TRANSCRIPT_BYTES = 64 * 1024 * 1024
 """Bytes of the streams of a trial whose conversation is read."""
@@ -55,11 +54,8 @@ _MOST_BYTES = 256 * 1024 * 1024
 """Bytes of all streams that are read for a page."""
 _PAGE_BYTES = 8 * 1024 * 1024
 _ERRORS = 8 * 1024
-_TOLERANCE = 1e-6
 _CITED = ("citations", "citations_invented", "lines_invented", "symbols_misplaced")
 """Keys of counts of what an answer points to."""
-_MOST_CITED = 200
-"""Files that an answer names, in its order."""
 
 
 def read_exported(folder: SessionFolder, selection: Selection) -> ExportedSession:
@@ -126,7 +122,7 @@ class TranscriptReader:
 
     def _read_trial(
         self, record: TrialRecord, task: Task | None
-    ) -> tuple[ShownTrial, "Cited | None"]:
+    ) -> tuple[ShownTrial, Cited | None]:
         stream = self._reader.streams.get(record.key)
         trial = self._reader.build({}, record, min(self._room, MOST_TRANSCRIPT_BYTES))
         if stream is not None and trial.transcript != "too-large":
@@ -144,65 +140,10 @@ class TranscriptReader:
             ),
             is_markdown=True,
             remarks=tuple(list_remarks(record)),
-            key=tuple(self._check_key(record, task, trial.answer or "")),
+            key=tuple(check_key(self._selection.metrics, record, task, trial.answer or "")),
             errors=_read_errors(stream) if stream else "",
         )
         return show_trial(trial, view), find_cited(record, trial.answer)
-
-    def _check_key(
-        self, record: TrialRecord, task: Task | None, text: str
-    ) -> Iterator[tuple[str, bool]]:
-        """Yield the files of the answer key, each with whether the answer names it; none where that
-        is not what the scorer counted, which had all files of the repository."""
-        files = task.key.files if task and task.key else ()
-        metric = self._selection.metrics.get(RECALL)
-        recall = metric.reader(record) if metric else None
-        if not files or recall is None:
-            return
-        if recall in (0, 1):
-            yield from ((file, recall == 1) for file in files)
-            return
-        context = ScoreContext(text=text, workspace="", files=frozenset(files))
-        found_files = {*files_named(context)}
-        if abs(len(found_files) / len({*files}) - recall) < _TOLERANCE:
-            yield from ((file, file in found_files) for file in files)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cited:
-    """What an answer points to, as its scorer counted it."""
-
-    numbers: Mapping[str, int]
-    """Number of references by the file that they name."""
-    invented: int
-    """References to files that the repository does not have."""
-
-
-def find_cited(record: TrialRecord, answer: str | None) -> Cited | None:
-    """Find the files that an answer names; `None` where these are not what the scorer counted,
-    which had all files of the repository."""
-    scores = record.scores or {}
-    number, invented = scores.get("citations"), scores.get("citations_invented")
-    if not answer or not number or not isinstance(invented, int):
-        return None
-    context = ScoreContext(text=answer, workspace="", files=frozenset())
-    numbers = Counter(reference.mention for reference in list_citations(context))
-    return Cited(numbers=numbers, invented=invented) if numbers.total() == number else None
-
-
-def mark_cited(trials: Sequence[tuple[ShownTrial, Cited | None]]) -> Iterator[ShownTrial]:
-    """Add the files that the answers to a task name, each with whether the repository has it. It is
-    known for all files of an answer that invents none, so for the same files in other answers; and
-    for the rest of an answer, where the scorer counted as many that are not there."""
-    existing = {
-        file for _, cited in trials if cited and not cited.invented for file in cited.numbers
-    }
-    for view, cited in trials:
-        numbers = cited.numbers if cited else {}
-        invented = sum(number for file, number in numbers.items() if file not in existing)
-        is_known = cited is not None and invented == cited.invented
-        marks = ((file, file in existing or (False if is_known else None)) for file in numbers)
-        yield replace(view, cited=tuple(islice(marks, _MOST_CITED)))
 
 
 def _read_errors(stream: Stream) -> str:

@@ -8,11 +8,10 @@ from itertools import islice
 from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.documents.matrix import (
-    MAX_ROWS,
+from swarm_bench.analysis.documents.matrix import MAX_ROWS, list_case_trials
+from swarm_bench.analysis.documents.shown_trials import (
     describe_end,
     list_case_figures,
-    list_case_trials,
     list_missing_scores,
     list_remarks,
     name_case_trial,
@@ -91,7 +90,7 @@ def _view_record(session: CaseSession, record: CaseRecord) -> ShownTrial:
             *(fact for fact in facts if not _is_long(fact[1])),
             *list_case_figures(session, record),
         ),
-        is_markdown=getattr(record, "way", None) == "chat",
+        is_markdown=session.writes_markdown(record),
         notes=tuple((label, _cut_text(text) or "") for label, text in facts if _is_long(text)),
         remarks=(*list_remarks(record), *list_missing_scores(record)),
     )

@@ -233,7 +233,7 @@ class Answers:
 
     items: tuple[Answer, ...]
     size: str = ""
-    """Cases and runs that they are of: `12 tasks × 3 runs`."""
+    """Cases and runs that have trials: `12 tasks × 3 runs`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,20 +5,23 @@ import re
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Picture, Tone, Value
-from swarm_bench.core.report.ratios import Chart
+from swarm_bench.core.report.document import Picture, Scale, Tone, Value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
+    """What a picture measures in one direction."""
+
     label: str
-    style: Style
+    style: Style | Scale
     is_logarithmic: bool = False
     low: float | None = None
     high: float | None = None
     """Figures that are on the axis in any case."""
     ticks: tuple[float, ...] = ()
     """Figures that are written beside it; a renderer chooses some where there are none."""
+    limits: tuple[float, float] | None = None
+    """Largest ends of the axis; what lies beyond them is drawn there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,7 @@ class MarkRow:
     marks: tuple[RowMark, ...]
     figure: Value | None = None
     """Figure that is written beside them."""
+    is_emphasised: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +71,8 @@ class RowChart:
     """Header of what stands apart from the axis; empty where nothing does."""
     is_linked: bool = False
     """Whether the marks of a row are joined."""
+    band: tuple[float, float, float] | None = None
+    """The figure of no difference, between the ends of what is of no importance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +104,7 @@ class PlaneChart:
     lines: tuple[Line, ...]
 
 
-Drawing = Chart | RowChart | PlaneChart
+Drawing = RowChart | PlaneChart
 
 MAX_LINES = 12
 """Subjects that can be told apart by shape and colour."""
@@ -121,5 +127,5 @@ def is_own_picture(name: str, head: bytes) -> bool:
 
 def make_picture(name: str, chart: Drawing) -> Picture:
     """Make the picture of a chart, in a file of that name."""
-    text = chart.title if isinstance(chart, Chart) else f"{chart.title}. {chart.explanation}"
-    return Picture(address=f"{name}.svg", about=text, chart=chart)
+    about = f"{chart.title}. {chart.explanation}"
+    return Picture(address=f"{name}.svg", about=about, chart=chart)

@@ -1,4 +1,4 @@
-"""Ratios of modes to the reference, task by task, and the chart of them."""
+"""Ratios of modes to the reference, task by task."""
 
 from dataclasses import dataclass
 
@@ -95,26 +95,3 @@ class Ratios:
     """Legend in paragraphs."""
     found_less: frozenset[str] = frozenset()
     """Modes that found less than the reference: what they spend less is no saving."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """One metric of a mode against the reference."""
-
-    mode: str
-    metric: str
-    is_primary: bool
-    estimate: float
-    interval: tuple[float, float] | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """A row for each mark, one below the other."""
-
-    title: str
-    margin: float
-    """Ratios within 1/(1+m) and 1+m are equivalent."""
-    marks: tuple[Mark, ...]
-    about: str
-    """Explanation of how to read it."""

@@ -122,7 +122,7 @@ class Headline:
     details: Section | None = None
     """Figures for a reader who wants to check it; `None` where nothing is compared."""
     size: str = ""
-    """Tasks and runs that were planned: `12 tasks × 3 runs`."""
+    """Tasks and runs that have trials: `12 tasks × 3 runs`."""
     correctness: Correctness | None = None
     """Figures of right answers; `None` where these are unknown, and where nothing could be
     measured."""

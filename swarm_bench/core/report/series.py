@@ -62,6 +62,8 @@ class Series:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     sizes: Sizes
+    extents: Mapping[str, Sizes]
+    """Tasks and runs that have trials, as `12 tasks × 3 runs`, with the sizes that have them."""
     no_verdict: Mapping[str, Sizes]
     """Reasons why nothing at all can be said of these sizes."""
     modes: tuple[ModeSeries, ...]

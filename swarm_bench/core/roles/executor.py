@@ -143,8 +143,10 @@ class Needs:
     """Programs on its PATH."""
     keys: tuple[tuple[str, ...], ...] = ()
     """Variables of which one has to be set, for each thing that takes a key."""
-    memory_mb: int = 0
-    disk_mb: int = 0
+    memory_mb: int | None = None
+    """`None` where nobody knows; it is not checked then."""
+    disk_mb: int | None = None
+    """The same."""
     agents: tuple[str, ...] = ()
     """Names of agents, whose programs are asked for their versions."""
     optional_programs: tuple[str, ...] = ()

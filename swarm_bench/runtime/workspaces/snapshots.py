@@ -39,9 +39,12 @@ def pack_snapshot(snapshot: Snapshot) -> PackedSnapshot:
     return PackedSnapshot(snapshot=replace(snapshot, path=Path()), archive=buffer.getvalue())
 
 
-def count_bytes(snapshot: Snapshot) -> int:
-    """Return how large a snapshot is: a copy of another commit is about as large."""
-    return sum(file.stat().st_size for file in snapshot.path.rglob("*") if file.is_file())
+def estimate_disk_mb(snapshot: Snapshot, commits: Iterable[str | None], at_once: int = 1) -> int:
+    """Return what a session takes on a machine that it is sent to: the snapshot, packed and
+    unpacked, a copy of each other commit, which is about as large, and the clones of `at_once`."""
+    copies = 2 + len({*filter(None, commits)}) + at_once
+    size = sum(file.stat().st_size for file in snapshot.path.rglob("*") if file.is_file())
+    return copies * size >> 20
 
 
 async def pack_commits(

@@ -53,3 +53,11 @@ def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks
     summary = render(make_case_document(session))
     assert "1.00× (1 of 2 cases)" in summary
     golden(*(line for line in summary.splitlines() if "**Properties:**" in line))
+
+
+def test_its_size_is_what_has_trials() -> None:
+    cases = tuple(Case(id=name, title=name) for name in "xyz")
+    experiment = EXPERIMENT.model_copy(update={"cases": cases})
+    records = [record(1), record(1, "b"), record(1).model_copy(update={"case": "y"})]
+    session = ComparedArms(experiment=experiment, records=records, metrics=METRICS)
+    assert session.size == "2 cases × 1 run"

@@ -50,7 +50,7 @@ def test_an_index_within_the_time_of_agents_is_no_part_of_the_set_up() -> None:
     swarm = make_swarm("canopy", index_seconds=2.0, workspace_seconds=1.0, **span(0, 9))
     (lane,) = draw(trial, swarm).lanes
     (before,) = lane.phases
-    assert "index 2.0 s in the agents' time" in before.label
+    assert "index 2.0 s while agents ran" in before.label
 
 
 def test_what_has_no_times_is_not_drawn() -> None:

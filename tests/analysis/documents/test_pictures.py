@@ -101,7 +101,7 @@ def test_a_task_without_a_figure_is_counted() -> None:
     tokens = {**SAME, "canopy": lambda at: None if at == 3 else 500}
     chart = read_rows(make_report(12, tokens, ALL))
     assert len(chart.rows) == 11
-    assert "1 task without the figure" in chart.explanation
+    assert "1 task lacking the figure in a mode" in chart.explanation
 
 
 def test_each_mode_has_its_picture() -> None:

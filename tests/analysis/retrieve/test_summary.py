@@ -544,7 +544,7 @@ def test_of_many_questions_some_are_drawn_and_the_others_counted() -> None:
     (chart,) = find_charts(many, "ranks")
     assert isinstance(chart, RowChart)
     assert len(chart.rows) == 40
-    assert "Shown are 40 of 41 questions" in chart.explanation
+    assert "The first 40 of 41 questions are shown." in chart.explanation
 
 
 def test_recall_stands_against_tokens_as_far_as_that_is_recorded() -> None:
@@ -569,3 +569,9 @@ def test_each_form_has_its_pictures() -> None:
         for title in ("Asked in a sentence", "Asked in keywords")
     ]
     assert addresses == [["ranks-1.svg", "recall-1.svg"], ["ranks-2.svg", "recall-2.svg"]]
+
+
+def test_its_size_is_the_questions_that_were_asked() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.5})
+    first = [record for record in whole.records if record.number == whole.records[0].number]
+    assert replace(whole, records=first).size == "1 question × 1 run"

@@ -39,7 +39,7 @@ from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.snapshots import (
     PackedSnapshot,
-    count_bytes,
+    estimate_disk_mb,
     pack_commits,
     pack_snapshot,
 )
@@ -76,8 +76,8 @@ class PortableQuestions(PortableGroups):
         read_files(_list_texts(_make_modes(kit)), kit.secrets)
         names = list_variable_names(settings)
         needs = build_mode_needs(kit.experiment.modes, names, kit.tools.variables)
-        copies = 3 + len({task.commit for task in kit.experiment.tasks})
-        disk_mb = copies * count_bytes(kit.snapshot) >> 20
+        commits = (task.commit for task in kit.experiment.tasks)
+        disk_mb = estimate_disk_mb(kit.snapshot, commits)
         return replace(needs, programs=("git", *needs.programs), disk_mb=disk_mb)
 
     async def pack(self, kit: QuestionContext, settings: Settings, folder: Path) -> PackedSession:

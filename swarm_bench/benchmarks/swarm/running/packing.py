@@ -38,7 +38,7 @@ from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.snapshots import (
     PackedSnapshot,
-    count_bytes,
+    estimate_disk_mb,
     pack_commits,
     pack_snapshot,
 )
@@ -131,28 +131,29 @@ def find_needs(
     refuse_keys(experiment.modes)
     _pack_agent(spec, find_session_secrets(experiment, tools))
     of_modes = build_mode_needs(experiment.modes, experiment.agent_env, tools.variables)
-    at_once, copies = experiment.at_once, len(list_commits(experiment)) + 2
-    needs = replace(
-        of_modes, agents_at_once=at_once, disk_mb=(copies + at_once) * count_bytes(snapshot) >> 20
-    )
-    is_let_in = experiment.rehearsal or experiment.inherit_settings
-    return add_agent_needs(needs, agent, spec, experiment.agent.path, is_let_in=is_let_in)
+    at_once, commits = experiment.at_once, list_commits(experiment)
+    disk_mb = estimate_disk_mb(snapshot, commits, at_once)
+    needs = replace(of_modes, agents_at_once=at_once, disk_mb=disk_mb)
+    needs_no_key = experiment.rehearsal or experiment.inherit_settings
+    return add_agent_needs(needs, agent, spec, experiment.agent.path, needs_no_key=needs_no_key)
 
 
 def add_agent_needs(
-    needs: Needs, agent: Agent | None, spec: str, path: str | None, *, is_let_in: bool
+    needs: Needs, agent: Agent | None, spec: str, path: str | None, *, needs_no_key: bool
 ) -> Needs:
-    """Add what agents need, whose program has that path: `is_let_in` without a key."""
+    """Add what agents need, whose program has that path; `needs_no_key` is for all agents."""
     abilities = agent.abilities if isinstance(agent, Described) else None
-    keys = abilities.keys if abilities and not (abilities.keyless or is_let_in) else ()
-    # Of an agent whose file is sent; unless it is named by its path.
+    memory_mb = abilities.memory_mb if abilities else None
+    keys = abilities.keys if abilities and not (abilities.keyless or needs_no_key) else ()
+    # The program of an agent whose file is sent is found on each node's PATH, unless it is named
+    # by a path.
     is_found = path and find_agent_file(spec) and shutil.which(Path(path).name) == path
     programs = (Path(path).name,) if path and is_found else ()
     return replace(
         needs,
         programs=("git", *needs.programs, *programs),
         keys=(*needs.keys, *((keys,) if keys else ())),
-        memory_mb=((abilities and abilities.memory_mb) or 0) * needs.agents_at_once,
+        memory_mb=None if memory_mb is None else memory_mb * needs.agents_at_once,
         agents=find_node_agents(spec),
     )
 

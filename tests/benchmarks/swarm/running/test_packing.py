@@ -7,11 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.scout.adapter import Scout
-from swarm_bench.benchmarks.swarm.running.packing import pack_kit, unpack_kit
+from swarm_bench.benchmarks.swarm.running.packing import add_agent_needs, pack_kit, unpack_kit
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
+from swarm_bench.core.roles.executor import Needs
 from swarm_bench.core.session.experiment import Task
-from swarm_bench.runtime.workspaces.snapshots import pack_snapshot
+from swarm_bench.runtime.workspaces.snapshots import estimate_disk_mb, pack_snapshot
 from tests.builders.kits import kit_for
 
 AGENT = """
@@ -119,3 +121,17 @@ def test_the_commits_of_all_swarms_are_sent(tmp_path: Path) -> None:
     commits = {name * 40: pack_snapshot(kit.snapshot) for name in "ab"}
     content = anyio.run(pack_kit, replace(kit, experiment=experiment, commits=commits))
     assert [*unpack_kit(content, tmp_path / "there", lambda _: None).commits] == [*commits]
+
+
+def test_disk_is_for_copies_of_commits_and_clones(tmp_path: Path) -> None:
+    snapshot = kit_for(Scout(), tmp_path).snapshot
+    snapshot.path.mkdir(exist_ok=True)
+    (snapshot.path / "large").write_bytes(bytes(1 << 20))
+    assert estimate_disk_mb(snapshot, [None]) == 3
+    assert estimate_disk_mb(snapshot, ["a", None, "b", "a"], at_once=4) == 8
+
+
+def test_memory_that_no_adapter_says_is_not_known() -> None:
+    for agent, memory_mb in ((Scout(), None), (Claude(), 2 * 268), (None, None)):
+        needs = add_agent_needs(Needs(agents_at_once=2), agent, "x", None, needs_no_key=True)
+        assert needs.memory_mb == memory_mb
