@@ -27,10 +27,13 @@ _TEXT = 20_000
 _TRIAL = 200_000
 """Characters of all calls of a trial; from there on each text is cut to its beginning."""
 _BEGINNING = 500
+_MOST_CALLS = 1_000
+"""Calls of a trial, and requests with a text or a figure: a browser has to draw them."""
 _CHECKSUM = 12
 """Characters that tell texts apart which are equal as far as they are shown."""
 _FACT = 200
 """Characters of a score that stands among the figures."""
+_OMISSION = "This page has no room for the last {:,} calls."
 _REMARKS: Mapping[TranscriptState, str] = {
     "missing": "The output of this trial is not in the session's folder.",
     "too-large": "This page has no room for the transcript; the session's folder has it.",
@@ -42,9 +45,10 @@ _REMARKS: Mapping[TranscriptState, str] = {
 def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
     """Add to a view what was called and answered."""
     conversation = trial.conversation and _cut_conversation(trial.conversation)
+    omitted = max(0, len(trial.conversation.calls) - _MOST_CALLS) if trial.conversation else 0
     return replace(
         view,
-        turns=tuple(usage.effective for usage in trial.turns),
+        turns=tuple(usage.effective for usage in trial.turns[:_MOST_CALLS]),
         conversation=conversation,
         last=_find_last_text(conversation) if conversation and trial.answer is None else None,
         answer=_cut_text(trial.answer),
@@ -52,6 +56,7 @@ def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
         remarks=(
             *view.remarks,
             *((_REMARKS[trial.transcript],) if trial.transcript in _REMARKS else ()),
+            *((_OMISSION.format(omitted),) if omitted else ()),
         ),
     )
 
@@ -110,15 +115,22 @@ def _cut_text(text: str | None, limit: int = _TEXT) -> str | None:
 
 def _cut_conversation(conversation: Conversation) -> Conversation:
     return Conversation(
-        calls=tuple(_cut_calls(conversation)),
-        texts={turn: _cut_text(text) or "" for turn, text in conversation.texts.items()},
+        calls=tuple(_cut_calls(conversation)), texts=dict(_cut_texts(conversation.texts))
     )
+
+
+def _cut_texts(texts: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+    room = _TRIAL
+    for turn, text in islice(texts.items(), _MOST_CALLS):
+        cut = _cut_text(text, _TEXT if room > 0 else _BEGINNING) or ""
+        room -= len(cut)
+        yield turn, cut
 
 
 def _cut_calls(conversation: Conversation) -> Iterator[ShownCall]:
     """Cut long texts, and with all the more of them each one."""
     room = _TRIAL
-    for call in conversation.calls:
+    for call in conversation.calls[:_MOST_CALLS]:
         limit = _TEXT if room > 0 else _BEGINNING
         arguments = _cut_text(_write_arguments(call.arguments), limit)
         result = _cut_text(call.result, limit)

@@ -7,6 +7,7 @@ import pytest
 
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.app.stored.transcripts import show_trial
+from swarm_bench.core.outcome import Usage
 from swarm_bench.core.report.exported import ExportedTrial
 from swarm_bench.core.report.page import SessionPage, ShownTrial
 from swarm_bench.core.treatment.conversation import Conversation
@@ -79,3 +80,18 @@ def test_what_was_said_after_the_last_call_is_shown_without_an_answer(
     conversation = Conversation(calls=make_calls("one", "two"), texts=texts)
     trial = ExportedTrial(row={}, answer=answer, conversation=conversation)
     assert show_trial(trial, make_shown("baseline, run 1", ())).last == last
+
+
+def test_a_trial_has_as_many_calls_as_a_browser_can_draw() -> None:
+    calls = make_calls(*map(str, range(1_500)))
+    texts = dict.fromkeys(range(1, 1_500), "\u200b" * 5_000)
+    trial = ExportedTrial(
+        row={},
+        conversation=Conversation(calls=calls, texts=texts),
+        turns=[Usage(input=1)] * 150_000,
+    )
+    shown = show_trial(trial, make_shown("baseline, run 1", ()))
+    assert shown.conversation is not None
+    assert len(shown.conversation.calls) == len(shown.turns) == 1_000
+    assert sum(map(len, shown.conversation.texts.values())) < 1_000_000
+    assert shown.remarks[-1] == "This page has no room for the last 500 calls."
