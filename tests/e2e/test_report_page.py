@@ -146,6 +146,13 @@ def test_view_opens_it(bench: Bench, session: Path) -> None:
     assert is_own(page)
 
 
+def test_view_shows_no_page_of_somebody_else(bench: Bench, session: Path) -> None:
+    forged = '<meta name="generator" content="swarm-bench report"><script>send()</script>'
+    (session / "report.html").write_text(forged)
+    assert bench.call("view", "out", env={"BROWSER": "true %s"}).code == 0
+    assert "send()" not in (session / "report.html").read_text()
+
+
 def test_view_prints_the_path_without_a_browser(bench: Bench, session: Path) -> None:
     empty = bench.folder / "empty"
     empty.mkdir()

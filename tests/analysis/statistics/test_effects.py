@@ -1,5 +1,7 @@
 """Effects and tests of paired differences, against other people's libraries."""
 
+import sys
+
 import numpy as np
 import paired_eval
 import pytest
@@ -11,6 +13,7 @@ from swarm_bench.analysis.statistics.effects import (
     compute_holm_levels,
     compute_mcnemar,
     compute_wilson,
+    exponentiate,
 )
 
 DIFFERENCES = (-0.31, -0.12, 0.04, -0.27, -0.44, -0.02, -0.19, 0.11)
@@ -117,3 +120,9 @@ def test_shares_and_yes_or_no_agree_with_another_one() -> None:
     half = stats.binom(11, 0.5).pmf(2)
     assert compute_mcnemar(pairs) == pytest.approx(paired_eval.mcnemar_exact(9, 2) - half)
     assert compute_mcnemar([(True, True)]) == 1
+
+
+def test_a_ratio_that_no_float_holds_is_the_largest_one() -> None:
+    assert exponentiate(1e6) == pytest.approx(sys.float_info.max)
+    assert exponentiate(-1e6) == 0
+    assert exponentiate(0) == 1

@@ -113,3 +113,22 @@ def test_a_container_whose_image_is_not_stored_is_not_made_up() -> None:
     assert environment is not None
     podman = environment.model_copy(update={"name": "podman"})
     assert write_model_command(make_models(environment=podman)) == ""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"modes": ["baseline", "canopy", "--trust", "--config", "x.toml"]},
+        {"controls": ["instructions", "--agent", "evil:Agent"]},
+    ],
+)
+def test_a_session_puts_no_options_into_it(settings: dict[str, Any]) -> None:
+    assert write(**settings) == ""
+
+
+def test_a_benchmark_puts_none_either() -> None:
+    models = (Arm(name="a", model="one"), Arm(name="b", model="--trust"))
+    assert write_model_command(make_models(models=models)) == ""
+    read = {"properties": {"way": "@/etc/passwd"}, "property_sources": {"way": "command line"}}
+    assert write_model_command(make_models(**read)) == ""
+    assert write_model_command(make_models(benchmark="--trust")) == ""
