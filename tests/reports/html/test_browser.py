@@ -220,6 +220,32 @@ def test_figures_are_sorted_where_a_column_has_one_unit(
     assert table.locator("tbody th").all_inner_texts() == titles
 
 
+def test_closing_leads_back_to_what_was_opened(visit: Visit, tmp_path: Path) -> None:
+    path = write(tmp_path, render_page(make_page("text", make_tasks(2))).html)
+    visit.open(path)
+    page = visit.page
+    entry = page.locator("button.entry").nth(1)
+    for close in ("Escape", "Enter"):
+        entry.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#first-difference")
+        if close == "Enter":
+            page.get_by_role("button", name="Close").focus()
+        page.keyboard.press(close)
+        assert page.locator("#transcripts").is_hidden()
+        assert entry.evaluate("it => it === document.activeElement")
+    visit.check(path)
+
+
+def test_what_cannot_be_unpacked_is_said(visit: Visit, tmp_path: Path) -> None:
+    html = render_page(make_page("text", make_tasks(2))).html
+    visit.open(write(tmp_path, re.sub('(class="task">).*?<', r"\1AAAA<", html)))
+    visit.page.locator("button.entry").first.click()
+    alert = visit.page.locator("#transcripts [role=alert]")
+    alert.wait_for()
+    assert alert.inner_text().startswith("These trials cannot be shown: ")
+
+
 def test_tables_are_sorted_and_filtered_by_keyboard(visit: Visit, tmp_path: Path) -> None:
     path = write(tmp_path, render_page(make_page("text", make_tasks(14))).html)
     visit.open(path)

@@ -301,7 +301,8 @@
     const cell = make("div", null, { className: "head" });
     if (trial.last) cell.append(make("h4", "Said last"), make("p", trial.last, { className: "said" }));
     cell.append(make("h4", `Answer of ${trial.name}`));
-    if (trial.answer === null) cell.append(make("p", "There is no answer."));
+    const isLost = trial.calls === null && trial.remarks.length > 0;
+    if (trial.answer === null) cell.append(make("p", isLost ? "No answer is here; see above." : "There is no answer."));
     else if (trial.markdown) {
       const answer = make("div", null, { className: "answer", tabIndex: 0 }, ...renderMarkdown(trial.answer));
       answer.setAttribute("role", "region");
@@ -345,6 +346,15 @@
     return parts;
   };
 
+  let opener = null;
+  const closePanel = () => {
+    panel.hidden = true;
+    opener?.focus();
+  };
+  panel?.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && packed.length > 1) closePanel();
+  });
+
   const showTask = (number, task, left, right) => {
     const pick = (label, at, others) => {
       const select = make("select", null, { id: `side-${label}` });
@@ -362,7 +372,7 @@
     const trials = sides.map((at) => task.trials[at]);
     const columns = trials.length === 2 ? "pair" : "single";
     const close = make("button", "Close", { type: "button" });
-    close.addEventListener("click", () => { panel.hidden = true; });
+    close.addEventListener("click", closePanel);
     panel.replaceChildren(
       make("h2", `${task.trials.some((trial) => trial.calls) ? "Transcripts" : "Trials"}: ${task.title}`),
       make("div", null, { className: "filter" }, pick("left", left, false),
@@ -384,14 +394,25 @@
     return other ? other.index : null;
   };
 
+  const showProblem = (text) => {
+    panel.replaceChildren(make("p", text, { role: "alert" }));
+    panel.hidden = false;
+    panel.focus();
+  };
+
   const open = async (number, trial) => {
     if (!window.DecompressionStream) {
-      panel.replaceChildren(make("p", "This browser cannot unpack transcripts; a newer one can.", { role: "alert" }));
-      panel.hidden = false;
-      panel.focus();
+      showProblem("This browser cannot unpack transcripts; a newer one can.");
       return;
     }
-    const task = await unpack(number);
+    try {
+      showTrial(number, trial, await unpack(number));
+    } catch (error) {
+      showProblem(`These trials cannot be shown: ${error.message}`);
+    }
+  };
+
+  const showTrial = (number, trial, task) => {
     const other = findOther(task, trial);
     const [left, right] = other !== null && other < trial ? [other, trial] : [trial, other];
     showTask(number, task, left, right);
@@ -406,7 +427,10 @@
     const button = make("button", entry.textContent, { type: "button", className: entry.className });
     button.title = entry.title;
     button.setAttribute("aria-label", `${entry.title}: ${entry.textContent}`);
-    button.addEventListener("click", () => open(number, Number(entry.dataset.trial)));
+    button.addEventListener("click", () => {
+      opener = button;
+      open(number, Number(entry.dataset.trial));
+    });
     entry.replaceWith(button);
   }
   if (panel && !panel.hidden && packed.length === 1) open(0, 0);
