@@ -66,9 +66,9 @@ def _write(argv: Iterable[str]) -> str:
     return join(redact_secret_parts(shell))
 
 
-def _check(*words: str) -> Iterator[str]:
+def _check(*values: str) -> Iterator[str]:
     """Yield words that are no options, whoever wrote them into the session."""
-    for word in words:
+    for word in values:
         if word.startswith("-"):
             raise _CannotBeWritten
         yield word
