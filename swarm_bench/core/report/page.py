@@ -102,8 +102,7 @@ class ShownTrial:
     turns: tuple[int | None, ...] = ()
     """Tokens by request of the main conversation."""
     conversation: Conversation | None = None
-    """Its calls, with arguments as text; `None` where the transcript is not shown, and
-    `remarks` say why, or there is none."""
+    """Its calls, with arguments as text; `None` without calls to show: `remarks` say why."""
     last: str | None = None
     """What was said after the last call of a trial without an answer."""
     answer: str | None = None
