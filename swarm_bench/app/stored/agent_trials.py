@@ -32,6 +32,7 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.run_plan import build_prompt
 from swarm_bench.core.errors import Refused
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.report.exported import (
@@ -133,7 +134,7 @@ class TranscriptReader:
             run=record.run,
             outcome=describe_end(record),
             figures=tuple(
-                (metric.page or metric.title, write_figure(metric, value))
+                (_label(metric, record), write_figure(metric, value))
                 for metric in self._selection.metrics
                 if metric.page or metric.key in _CITED
                 if metric.read and (value := metric.read(record)) is not None
@@ -144,6 +145,11 @@ class TranscriptReader:
             errors=_read_errors(stream) if stream else "",
         )
         return show_trial(trial, view), find_cited(record, trial.answer)
+
+
+def _label(metric: Metric, record: TrialRecord) -> str:
+    label = metric.page or metric.title
+    return f"{label}, not billed" if metric.key == "cost" and not record.is_billed else label
 
 
 def _read_errors(stream: Stream) -> str:

@@ -221,6 +221,20 @@ def test_figures_are_sorted_where_a_column_has_one_unit(
     assert table.locator("tbody th").all_inner_texts() == titles
 
 
+def test_equal_calls_with_other_results_are_counted(visit: Visit, tmp_path: Path) -> None:
+    first, second = make_calls("one", "two"), make_calls("one", "two")
+    other = (first[0], replace(second[1], result="another"))
+    trials = (make_trial("baseline, run 1", first), make_trial("canopy, run 1", other))
+    task = ShownTask(title="Task", prompt="Where?", trials=trials)
+    path = write(tmp_path, render_page(make_page("text", [task])).html)
+    visit.open(path)
+    visit.page.locator("button.entry").first.click()
+    folded = visit.page.locator("#transcripts .equal > summary")
+    folded.wait_for()
+    assert folded.all_inner_texts() == ["2 equal calls, 1 with another result"]
+    visit.check(path)
+
+
 def test_closing_leads_back_to_what_was_opened(visit: Visit, tmp_path: Path) -> None:
     path = write(tmp_path, render_page(make_page("text", make_tasks(2))).html)
     visit.open(path)

@@ -323,7 +323,9 @@
     const flush = () => {
       if (!equal.length) return;
       const cells = equal.flatMap((row) => row.map(showCall));
-      const text = equal.length === 1 ? "1 equal call" : `${equal.length} equal calls`;
+      const others = equal.filter(([left, right]) => left.result !== right.result || left.failed !== right.failed);
+      const count = equal.length === 1 ? "1 equal call" : `${equal.length} equal calls`;
+      const text = others.length ? `${count}, ${others.length} with another result` : count;
       parts.push(make("details", null, { className: "equal" }, make("summary", text),
         make("div", null, { className: "pair" }, ...cells)));
       equal = [];
