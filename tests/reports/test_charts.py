@@ -12,6 +12,7 @@ from swarm_bench.analysis.documents.effects import make_chart
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Document, Picture, Scale, Section, Tone, Value
 from swarm_bench.core.report.pictures import (
+    MARK,
     Axis,
     Line,
     MarkGroup,
@@ -163,7 +164,7 @@ def test_pictures_are_files_and_no_part_of_a_text_alone() -> None:
         title="t", banner=None, head=(), sections=(Section(title="s", blocks=(picture,)),)
     )
     files, text = write_files(document), write_document(document)
-    assert files.pictures == {"tasks-1.svg": draw(picture)}
+    assert files.pictures == {"tasks-1.svg": f"{MARK}{draw(picture)}"}
     assert "![text. text](tasks-1.svg)" in files.markdown
     assert "tasks-1.svg" not in text.markdown
     assert (text.pictures, text.document) == ({}, document)
