@@ -301,7 +301,7 @@ def test_a_plan_names_the_executor_and_reaches_no_node(
 ) -> None:
     done = run(bench, "out", "--on", NODES, "--plan", command=command)
     assert done.code == 0, done.err
-    assert f"those of {NODES}, each with a block at a time" in " ".join(done.out.split())
+    assert f"those of {NODES}, one block at a time on each" in " ".join(done.out.split())
     assert "Nodes" not in run(bench, "out", "--plan", command=command).out
 
 

@@ -12,6 +12,7 @@ import pytest
 from swarm_bench.app.stored.reporting import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.errors import Refused, UsageError
+from swarm_bench.core.report.pictures import MARK
 from swarm_bench.runtime.files import hold_lock
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "session"
@@ -93,12 +94,13 @@ def test_the_picture_is_written_where_the_summary_is(tmp_path: Path) -> None:
     assert "](effects.svg)" not in report(session, {"margin": 0.2}).markdown
     assert not picture.exists()
     assert "](effects.svg)" in report(session).markdown
-    assert picture.read_text("utf-8").startswith("<svg ")
+    assert picture.read_text("utf-8").startswith(f"{MARK}<svg ")
 
 
 def test_without_effects_there_is_no_picture_of_older_ones(tmp_path: Path) -> None:
     session = shutil.copytree(GOLDEN, tmp_path / "session")
-    (session / "effects.svg").write_text("older")
+    older = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 236" width="860"></svg>'
+    (session / "effects.svg").write_text(older)
     (session / "metrics.jsonl").write_text("")
     assert "](effects.svg)" not in report(session).markdown
     assert not (session / "effects.svg").exists()
