@@ -58,7 +58,8 @@ def test_sessions_of_every_kind_are_shown(kept: Bench) -> None:
         done = shown(kept, "report", f"kept/{name}")
         assert (written.code, done.code) == (0, 0), done.err
         pages = [
-            [line for line in it.out.splitlines() if line[:2] != "!["] for it in (written, done)
+            [line for line in it.out.splitlines() if line and line[:2] != "!["]
+            for it in (written, done)
         ]
         assert pages[0] == pages[1], name
         assert (done.err.count("\n"), "summary in it stays" in done.err) == (1, True), done.err
