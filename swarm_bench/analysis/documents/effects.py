@@ -15,7 +15,7 @@ _MAX_ROWS = 40
 """Rows; more cannot be told apart."""
 _DESCRIPTION = "Ratio and its 95 % interval over tasks. Band: the margin."
 _BOLD = " Bold: the primary metric."
-_OF_WHAT_WAS_FOUND = " What was found is no ratio: it stands in the table."
+_OF_WHAT_WAS_FOUND = " Figures that are no ratios stand in the table."
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 _AXIS = Axis(
     label="Ratio",

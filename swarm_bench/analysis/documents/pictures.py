@@ -11,6 +11,7 @@ from swarm_bench.analysis.comparison.verdicts import conclude, list_hypotheses
 from swarm_bench.analysis.documents.blocks import choose_scale, list_absent, make_axis
 from swarm_bench.analysis.documents.effects import make_ratio_cell, number_columns
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.effects import exponentiate
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Tone, Value
@@ -103,12 +104,12 @@ def _make_group(mode: str, side: int, number: int) -> MarkGroup:
 def _read_sides(comparison: MetricPairs, task: str) -> list[float]:
     pairs = comparison.pairs
     values = [pairs.reference_values[task], pairs.arm_values[task]]
-    return [*map(math.exp, values)] if pairs.relative else values
+    return [*map(exponentiate, values)] if pairs.relative else values
 
 
 def _read_change(comparison: MetricPairs, task: str) -> Value:
     difference = comparison.pairs.differences[task]
-    value = math.exp(difference) if comparison.pairs.relative else difference
+    value = exponentiate(difference) if comparison.pairs.relative else difference
     return Value(scale=choose_scale(comparison.metric), value=value)
 
 

@@ -22,6 +22,8 @@ from swarm_bench.core.session.retrieving import Form
 
 _MAX_QUESTIONS = 40
 _LEAST_RANKS = 10
+_LEAST = 1e-6
+"""Reciprocal of the last rank that is drawn; no answer names so many files."""
 _TICKS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _RECALL = (
     "Means over all questions: the share of the right files among all that an answer names, and "
@@ -80,7 +82,7 @@ def _measure_agreement(ranks: Ranks, task: str) -> float:
 def _make_marks(ranks: Ranks, task: str) -> list[RowMark]:
     """Make a mark for each mode and rank; equal ranks of several runs have one."""
     return [
-        RowMark(group=number, value=round(1 / value) if value else None)
+        RowMark(group=number, value=round(1 / value) if value >= _LEAST else None)
         for number, of_arm in enumerate(ranks.values())
         for value in dict.fromkeys(of_arm.get(task, ()))
     ]

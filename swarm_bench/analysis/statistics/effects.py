@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Name = TypeVar("Name", bound=Hashable)
 
-_LARGEST_LOGARITHM = math.log(sys.float_info.max)
+_LARGEST_LOGARITHM = math.log(sys.float_info.max) / 2
 _FLIPS = 9_999
 """Sign flips that are drawn; where there are no more, all of them are taken."""
 _AT_ONCE = 1_000
@@ -229,7 +229,7 @@ class Effect:
 
 
 def exponentiate(logarithm: float) -> float:
-    """Return the ratio of a logarithm, at most the largest number that can be stored."""
+    """Return the ratio of a logarithm, at most one that a figure can be multiplied by."""
     return math.exp(min(logarithm, _LARGEST_LOGARITHM))
 
 

@@ -240,7 +240,7 @@ def _read_conversation(
     experiment: Experiment,
     trial: TrialRecord,
     stream: Stream | None,
-    most_bytes: int = MOST_TRANSCRIPT_BYTES,
+    most_bytes: int,
 ) -> tuple[Outcome | None, TranscriptState]:
     """Read what the agent of a trial said and called, and whether that could be read."""
     if stream is None:

@@ -1,11 +1,11 @@
-"""A session as one page that is opened from disk. It computes nothing, and no sentence is its
-own; whatever the session holds, the page loads nothing and runs nothing but its own script."""
+"""A session as one page that is opened from disk. It computes no figure, and has no sentence on a
+session; whatever that holds, the page loads nothing and runs nothing but its own script."""
 
 import json
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from typing import Any
@@ -22,6 +22,7 @@ from swarm_bench.core.report.document import (
     Document,
     Grid,
     Interval,
+    Paragraph,
     Part,
     Picture,
     Scale,
@@ -60,7 +61,7 @@ class RenderedPage:
     """A page, and those beside it that it leads to."""
 
     html: str
-    task_pages: Mapping[str, str] = field(default_factory=dict)
+    task_pages: Mapping[str, str]
     """Pages by name; none where one holds all."""
 
 
@@ -81,7 +82,6 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
     html = _render(
         document.title,
         notices=[text for text in (page.notice, document.banner) if text],
-        head=document.head,
         warnings=_list_warnings(document),
         opening=[*_select(document.sections, Part.HEADLINE, folded=False)],
         figures=[*_select(document.sections, None, folded=False)],
@@ -108,7 +108,7 @@ def _render_task(title: str, content: str) -> str:
 
 
 def _render(title: str, **parts: Any) -> str:
-    empty = dict.fromkeys(("notices", "head", "warnings", "opening", "figures"), ())
+    empty = dict.fromkeys(("notices", "warnings", "opening", "figures"), ())
     empty |= dict.fromkeys(("folded", "set_up", "packed", "omissions", "task_links"), ())
     return (
         _load_templates()
@@ -183,12 +183,15 @@ def _list_folded(document: Document) -> Iterator[Section]:
 def _list_warnings(document: Document) -> Sequence[Text]:
     """List all warnings, also those that `summary.md` folds."""
     sections = [section for section in document.sections if section.part is Part.WARNINGS]
-    blocks = [block for section in sections for block in section.blocks]
-    return [
-        text
-        for block in blocks
-        for text in (block.items if isinstance(block, Bullets) else getattr(block, "lines", ()))
-    ]
+    return [text for section in sections for block in section.blocks for text in _list_texts(block)]
+
+
+def _list_texts(block: Block) -> Sequence[Text]:
+    match block:
+        case Bullets(items=texts) | Paragraph(lines=texts):
+            return texts
+        case _:
+            return ()
 
 
 def format_inline(text: Text) -> Markup:

@@ -5,7 +5,6 @@ import json
 import random
 import re
 import sysconfig
-import time
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
@@ -171,9 +170,7 @@ def make_read_task(number: int, pieces: Iterator[str]) -> ShownTask:
 def test_pages_stay_small(tasks: int, most: int) -> None:
     pieces = read_code(5_000)
     shown = [make_read_task(number, pieces) for number in range(tasks)]
-    begin = time.process_time()
     rendered = render_page(make_page("text", shown))
-    assert time.process_time() - begin < 5
     assert not rendered.task_pages
     assert 0.1 * most < len(rendered.html) <= most
 
