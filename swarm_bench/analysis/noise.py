@@ -25,7 +25,7 @@ from swarm_bench.analysis.sentences.next_steps import (
 )
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
 from swarm_bench.analysis.statistics.changes import describe_size, describe_too_few
-from swarm_bench.analysis.statistics.effects import Effect, clip_interval
+from swarm_bench.analysis.statistics.effects import Effect, clip_interval, compute_change
 from swarm_bench.analysis.statistics.formulas import (
     compute_detectable,
     compute_difference_sd,
@@ -351,7 +351,7 @@ def _describe_savings(measurement: NoiseMeasurement, row: Noise) -> str:
     smallest = compute_detectable(spread, measurement.tasks.independent_cases)
     savings = "no saving, however large,"
     if smallest is not None:
-        savings = f"a saving of {-math.expm1(-smallest) * 100:.0f} % or more"
+        savings = f"a saving of {-compute_change(-smallest) * 100:.0f} % or more"
     return f", and {savings} if a tool's help differs between tasks by what --plan assumes"
 
 

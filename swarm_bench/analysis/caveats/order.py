@@ -1,7 +1,6 @@
 """What the order in which modes ran, and the time that passed, did to their figures: drift, modes
 that never changed places, and prompts in a provider's cache."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from swarm_bench.analysis.comparison.verdicts import list_hypotheses
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.readings import AGENT, RUN, STARTED, TASK, read_column, select_results
 from swarm_bench.analysis.selection import Block, Selection, group_by
+from swarm_bench.analysis.statistics.effects import compute_change, take_logarithm
 from swarm_bench.analysis.statistics.trend import Point, Trend, fit_block_trend, fit_trend
 from swarm_bench.analysis.wording import lowercase, quantify
 from swarm_bench.core.metric import Metric
@@ -202,7 +202,7 @@ def _list_started(selection: Selection, metric: Metric) -> list[_StartedTrial]:
             if started and value is not None and value > 0:
                 block = run, blocks.get(agent, 0)
                 at = started.timestamp()
-                trials.append(_StartedTrial(mode, task, block, at, math.log(value)))
+                trials.append(_StartedTrial(mode, task, block, at, take_logarithm(value)))
     return _scale_times(trials)
 
 
@@ -216,14 +216,14 @@ def _scale_times(trials: Sequence[_StartedTrial]) -> list[_StartedTrial]:
 def _write_clause(selection: Selection, mode: str, drift: Drift) -> str:
     """Say what the drift does to the comparison first, and then what drifted."""
     title, reference = lowercase(drift.metric.title), selection.modes[0]
-    change = math.expm1(drift.trend.slope)
-    low, high = sorted(abs(math.expm1(bound)) * 100 for bound in drift.trend.interval)
+    change = compute_change(drift.trend.slope)
+    low, high = sorted(abs(compute_change(bound)) * 100 for bound in drift.trend.interval)
     change_text = (
         f"{'rose' if change > 0 else 'fell'} by {abs(change) * 100:.0f} % "
         f"({low:.0f} to {high:.0f} %) over the session"
     )
     later = drift.middles[mode] - drift.middles.get(reference, drift.middles[mode])
-    effect = math.expm1(drift.trend.slope * later)
+    effect = compute_change(drift.trend.slope * later)
     if abs(effect) < _SMALLEST and abs(later) < _TURNS:
         return (
             f"drift falls on it and {reference} alike: {title} {change_text}, and they took turns"

@@ -10,7 +10,7 @@ from swarm_bench.analysis.statistics.changes import (
     format_percent_range,
     format_worth_of,
 )
-from swarm_bench.analysis.statistics.effects import Effect, exponentiate
+from swarm_bench.analysis.statistics.effects import Effect, compute_change, exponentiate
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.verdict_rule import (
@@ -191,7 +191,9 @@ def describe_span(contrast: Contrast, bounds: tuple[float, float]) -> str:
 def describe_change(contrast: Contrast) -> str:
     """Say `31 % fewer`, or `14 points higher`."""
     estimate = round(contrast.effect.estimate, 9)
-    is_none = not round(math.expm1(estimate) * 100) if contrast.metric.relative else not estimate
+    is_none = (
+        not round(compute_change(estimate) * 100) if contrast.metric.relative else not estimate
+    )
     if is_none:
         return "no difference"
     if contrast.metric.relative:

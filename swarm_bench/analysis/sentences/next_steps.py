@@ -9,6 +9,7 @@ from shlex import quote
 
 from swarm_bench.analysis.sentences.contrast import BASELINE, Contrast, format_points, name_unit
 from swarm_bench.analysis.statistics.changes import describe_too_few
+from swarm_bench.analysis.statistics.effects import compute_change
 from swarm_bench.analysis.statistics.formulas import ALPHA, compute_detectable, count_fewest_cases
 from swarm_bench.analysis.statistics.looks import count_fewest_at_every_look
 from swarm_bench.analysis.statistics.verdict_rule import FEWEST, count_cases
@@ -202,7 +203,7 @@ def _compute_wanted(contrast: Contrast) -> float:
 def _format_size(contrast: Contrast, difference: float) -> str:
     """Write a difference, one of logarithms as what is saved."""
     if contrast.metric.relative:
-        return f"{-math.expm1(-difference) * 100:.0f} %"
+        return f"{-compute_change(-difference) * 100:.0f} %"
     return format_points(contrast.metric, round(difference, 2))
 
 

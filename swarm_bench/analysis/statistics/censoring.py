@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.effects import Effect, take_logarithm
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, pair_figures
 from swarm_bench.analysis.statistics.verdict_rule import Change, classify_ratio
@@ -136,5 +136,5 @@ def compare_censored(
 def _compute_median(values: Sequence[float]) -> float:
     """Return the median of the logarithms. Between one that was stopped and one that was lost it
     is as little as the latter took: only there it speaks against what was shown."""
-    logs = median(math.log(value) if value else -math.inf for value in values)
+    logs = median(take_logarithm(value) if value else -math.inf for value in values)
     return -math.inf if math.isnan(logs) else logs

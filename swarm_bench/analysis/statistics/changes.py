@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.effects import Effect, compute_change
 from swarm_bench.analysis.statistics.verdict_rule import FEWEST
 from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.session.preregistration import Sealed
@@ -25,7 +25,7 @@ def format_percent_range(bounds: tuple[float, float], less_word: str, more_word:
 
 def format_percent(log: float, less_word: str, more_word: str) -> str:
     """Write a change of a logarithm: `31 % fewer`."""
-    change = math.expm1(log)
+    change = compute_change(log)
     return f"{abs(change) * 100:.0f} % {less_word if change < 0 else more_word}"
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from swarm_bench.analysis.statistics.formulas import ALPHA, CONFIDENCE, compute_t_limit
 from swarm_bench.analysis.statistics.looks import compute_half_width, compute_log_evidence
+from swarm_bench.core.figures import LARGEST
 
 if TYPE_CHECKING:
     from numpy import int8
@@ -226,6 +227,17 @@ class Effect:
         lower = sum(value < 0 for value in self.differences)
         higher = sum(value > 0 for value in self.differences)
         return lower, self.cases - lower - higher, higher
+
+
+def take_logarithm(value: float) -> float:
+    """Return the logarithm of a positive figure. None is smaller than what the largest one that is
+    stored makes of 1, so that ratios of stored figures stay finite."""
+    return math.log(max(value, 1 / LARGEST))
+
+
+def compute_change(logarithm: float) -> float:
+    """Return the change that the logarithm of a ratio means, 0.5 of half as much again."""
+    return math.expm1(min(logarithm, _LARGEST_LOGARITHM))
 
 
 def exponentiate(logarithm: float) -> float:

@@ -1,13 +1,12 @@
 """Cases that two arms have in common, and the difference that each of them shows."""
 
-import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.effects import Effect, take_logarithm
 from swarm_bench.core.session.tasks import Task, group_tasks
 
 LEAST_PAIRED = 0.8
@@ -176,6 +175,7 @@ def compute_typical(values: Sequence[float], *, relative: bool) -> float:
         return fmean(values)
     middle_index, is_odd = divmod(len(values), 2)
     logs = [
-        math.log(value) for value in sorted(values)[middle_index - 1 + is_odd : middle_index + 1]
+        take_logarithm(value)
+        for value in sorted(values)[middle_index - 1 + is_odd : middle_index + 1]
     ]
     return logs[0] if is_odd else (logs[0] + logs[1]) / 2

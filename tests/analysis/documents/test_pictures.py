@@ -7,6 +7,7 @@ import pytest
 from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.core.report.document import Document, Picture, Scale, Tone, Value
 from swarm_bench.core.report.pictures import PlaneChart, RowChart
+from swarm_bench.reports.charts import draw
 from tests.builders.keyed import PAID, answered, died
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
@@ -165,3 +166,25 @@ def test_a_saving_that_the_table_withholds_is_not_drawn() -> None:
     as_much = {"baseline": lambda _: 1.0, "canopy": lambda _: 1.0}
     (_, canopy) = (line.points[0] for line in read_plane(make_report(12, tokens, as_much)).lines)
     assert canopy.x_interval is not None
+
+
+@pytest.mark.parametrize("sides", [(1, 2**53), (2**53, 1)])
+@pytest.mark.parametrize("seconds", [(5e-324, 2.0**53), (2.0**53, 5e-324)])
+def test_the_least_and_the_largest_figures_make_a_document(
+    sides: tuple[int, int], seconds: tuple[float, float]
+) -> None:
+    trials = [
+        answered(
+            mode,
+            f"t{at}",
+            1.0,
+            agent=at + 1,
+            effective_tokens=tokens,
+            wall_seconds=time,
+            cost=time,
+        )
+        for mode, tokens, time in zip(MODES[:2], sides, seconds, strict=True)
+        for at in range(12)
+    ]
+    session = make_session(*trials, tasks=make_tasks(12), modes=MODES[:2])
+    assert all(draw(picture) for picture in find_pictures(make_document(summarise(session)), ""))

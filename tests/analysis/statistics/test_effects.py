@@ -11,10 +11,12 @@ from scipy import stats
 from swarm_bench.analysis.statistics.effects import (
     Effect,
     adjust_holm,
+    compute_change,
     compute_holm_levels,
     compute_mcnemar,
     compute_wilson,
     exponentiate,
+    take_logarithm,
 )
 
 DIFFERENCES = (-0.31, -0.12, 0.04, -0.27, -0.44, -0.02, -0.19, 0.11)
@@ -127,3 +129,5 @@ def test_a_ratio_that_no_float_holds_is_a_large_one() -> None:
     assert exponentiate(1e6) == pytest.approx(math.sqrt(sys.float_info.max))
     assert exponentiate(-1e6) == 0
     assert exponentiate(0) == 1
+    assert math.isfinite(compute_change(1e6))
+    assert exponentiate(take_logarithm(2.0**53) - take_logarithm(5e-324)) < 1e32
