@@ -212,7 +212,7 @@ def test_a_ratio_lies_within_its_interval_and_on_its_side_of_one() -> None:
     assert ends[0][0] < below < ends[0][1] < one
     assert one < ends[1][0] < above < ends[1][1] <= 680
     bold = [it.text for it in picture.iter(f"{SVG}text") if it.attrib.get("font-weight")]
-    assert bold == ["Effects against baseline", "a: Cost", "0.70× (0.50–0.90)"]
+    assert bold == ["What was spent, against baseline", "a: Cost", "0.70× (0.50–0.90)"]
     band = picture.findall(f"{SVG}rect")[1].attrib
     assert float(band["x"]) < one < float(band["x"]) + float(band["width"])
 
@@ -232,3 +232,4 @@ def test_of_many_modes_the_first_are_drawn() -> None:
     chart = make_chart(summarise(large_session(6, 1, 40)).headline)
     assert chart is not None
     assert len(chart.rows) == 40
+    assert "Only in the table: " in chart.explanation

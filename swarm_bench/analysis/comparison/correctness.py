@@ -49,6 +49,7 @@ def compute_correctness(selection: Selection) -> Correctness | None:
         rows=rows,
         spent=() if selection.fixed_rules else compute_spending_per_right(selection),
         tags=tuple(_make_tags(selection)),
+        margin=selection.data.experiment.quality_margin,
     )
 
 

@@ -19,6 +19,7 @@ from swarm_bench.analysis.documents.effects import (
     make_as_used,
     make_chart,
     make_effects,
+    make_found_chart,
     make_per_right_answer,
     make_ratio_grid,
 )
@@ -160,10 +161,13 @@ def _make_effects(report: Report) -> Section | None:
 
 def _draw_effects(report: Report) -> Iterator[Block]:
     """Yield the pictures that stand below the table."""
-    if effects := make_chart(report.headline):
-        yield make_picture("effects", effects)
-    if cost := make_cost_chart(report.headline, report.modes):
-        yield make_picture("cost", cost)
+    headline, modes = report.headline, report.modes
+    charts = {
+        "found": make_found_chart(headline, modes),
+        "effects": make_chart(headline),
+        "cost": make_cost_chart(headline, modes),
+    }
+    yield from (make_picture(name, chart) for name, chart in charts.items() if chart)
 
 
 def _make_tasks(charts: Sequence[RowChart]) -> Section:

@@ -2,9 +2,10 @@
 reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import make_figure, make_metric_row, make_ratio
-from swarm_bench.analysis.wording import quantify
+from swarm_bench.analysis.wording import join, lowercase, quantify
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Cell, CombinedValue, ComparedValue, Grid, Scale, Value
 from swarm_bench.core.report.pictures import Axis, MarkGroup, MarkRow, RowChart, RowMark
@@ -13,11 +14,9 @@ from swarm_bench.core.report.report import FoundRow, Headline, Row
 
 _MAX_ROWS = 40
 """Rows; more cannot be told apart."""
-_DESCRIPTION = "Ratio and its 95 % interval over tasks. Band: the margin."
-_BOLD = " Bold: the primary metric."
-_OF_WHAT_WAS_FOUND = " Figures that are no ratios stand in the table."
+_BOLD = "Bold: the primary metric."
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-_AXIS = Axis(
+_RATIO_AXIS = Axis(
     label="Ratio",
     style=Scale.RATIO,
     is_logarithmic=True,
@@ -26,40 +25,101 @@ _AXIS = Axis(
     ticks=_TICKS,
     limits=(_TICKS[0], _TICKS[-1]),
 )
+_DIFFERENCE_AXIS = Axis(label="Difference", style=Scale.DIFFERENCE)
+
+
+def make_found_chart(headline: Headline, modes: Sequence[str]) -> RowChart | None:
+    """Make the chart of what was found; `None` where nothing of it is compared."""
+    correctness = headline.correctness
+    if correctness is None:
+        return None
+    margin = correctness.margin
+    metrics = [row.metric for row in correctness.rows if any(row.differences)]
+    return _make_forest(
+        title=f"What was found, against {modes[0]}",
+        metrics=metrics,
+        axis=_DIFFERENCE_AXIS,
+        rows=[*_make_found_marks(correctness.rows, modes)],
+        band=(-margin, 0, margin),
+    )
 
 
 def make_chart(headline: Headline) -> RowChart | None:
-    """Make the chart; `None` where no ratio can be shown."""
+    """Make the chart of the ratios; `None` where none can be shown."""
     ratios = headline.ratios
-    rows = tuple(_make_mark_rows(ratios))[:_MAX_ROWS] if ratios else ()
-    if ratios is None or not rows:
+    if ratios is None:
         return None
-    has_primary = any(row.is_emphasised for row in rows)
-    return RowChart(
-        title=f"Effects against {ratios.reference}",
-        explanation=f"{_DESCRIPTION}{_BOLD if has_primary else _OF_WHAT_WAS_FOUND}",
-        axis=_AXIS,
-        groups=(MarkGroup(label="", shape=0),),
-        rows=rows,
+    return _make_forest(
+        title=f"What was spent, against {ratios.reference}",
+        metrics=[row.metric for row in ratios.rows],
+        axis=_RATIO_AXIS,
+        rows=[*_make_ratio_marks(ratios)],
         band=(1 / (1 + ratios.margin), 1, 1 + ratios.margin),
     )
 
 
-def _make_mark_rows(ratios: Ratios) -> Iterator[MarkRow]:
-    """Yield what the table shows too."""
+def _make_forest(
+    *,
+    title: str,
+    metrics: Sequence[Metric],
+    axis: Axis,
+    rows: Sequence[MarkRow],
+    band: tuple[float, float, float],
+) -> RowChart | None:
+    """Make a chart of effects and their intervals; `None` without rows."""
+    omitted = len(rows) - _MAX_ROWS
+    sentences = (
+        f"{axis.label} and its 95 % interval over tasks. Band: the margin.",
+        _describe_sides(metrics),
+        _BOLD if any(row.is_emphasised for row in rows) else "",
+        f"Only in the table: {quantify(omitted, 'row')} more." if omitted > 0 else "",
+    )
+    chart = RowChart(
+        title=title,
+        explanation=" ".join(filter(None, sentences)),
+        axis=axis,
+        groups=(MarkGroup(label="", shape=0),),
+        rows=tuple(rows[:_MAX_ROWS]),
+        band=band,
+    )
+    return chart if rows else None
+
+
+def _describe_sides(metrics: Sequence[Metric]) -> str:
+    """Say on which side better figures are; nothing where a metric has no better."""
+    less = [metric.title for metric in metrics if metric.better is Better.LOWER]
+    if not all(metric.better for metric in metrics):
+        return ""
+    if len(less) in (0, len(metrics)):
+        return "Left is better." if less else "Right is better."
+    return f"Right is better; of {lowercase(join(less))}, left."
+
+
+def _make_found_marks(rows: Sequence[FoundRow], modes: Sequence[str]) -> Iterator[MarkRow]:
+    """Yield the differences of the table, mode by mode."""
+    for at, mode in enumerate(modes):
+        for row in rows:
+            if (change := row.differences[at]) is not None:
+                low, high = change.interval or (None, None)
+                figure = Value(scale=Scale.DIFFERENCE, value=change.estimate, low=low, high=high)
+                yield _make_mark_row(f"{mode}: {row.metric.title}", figure)
+
+
+def _make_ratio_marks(ratios: Ratios) -> Iterator[MarkRow]:
+    """Yield the ratios of the table, mode by mode."""
     for at, column in enumerate(ratios.columns):
         for row in () if column.as_used else ratios.rows:
-            ratio = row.ratios[at]
-            if ratio is None or not isinstance(make_ratio_cell(ratios, row, at), Value):
-                continue
-            if ratio.estimate > 0:
-                low, high = ratio.interval or (None, None)
-                yield MarkRow(
-                    label=f"{column.mode}: {row.metric.title}",
-                    marks=(RowMark(group=0, value=ratio.estimate, interval=ratio.interval),),
-                    figure=Value(scale=Scale.RATIO, value=ratio.estimate, low=low, high=high),
-                    is_emphasised=row.metric.key == ratios.primary,
-                )
+            figure = make_ratio_cell(ratios, row, at)
+            if isinstance(figure, Value) and figure.value:
+                mark_row = _make_mark_row(f"{column.mode}: {row.metric.title}", figure)
+                yield replace(mark_row, is_emphasised=row.metric.key == ratios.primary)
+
+
+def _make_mark_row(label: str, figure: Value) -> MarkRow:
+    low, high = figure.low, figure.high
+    interval = None if low is None or high is None else (low, high)
+    mark = RowMark(group=0, value=figure.value, interval=interval)
+    return MarkRow(label=label, marks=(mark,), figure=replace(figure, notes=()))
 
 
 _PRIMARY = ", primary"

@@ -111,7 +111,7 @@ MAX_LINES = 12
 MARK = "<!-- A picture of swarm-bench -->\n"
 """Beginning of each file, so that no other one is ever replaced."""
 _EARLIER = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 '
-_NAME = re.compile(r"(effects|tasks|cost|sizes|ranks|recall|results)(-[0-9]+)?\.svg")
+_NAME = re.compile(r"(effects|found|tasks|cost|sizes|ranks|recall|results)(-[0-9]+)?\.svg")
 
 
 def is_picture(name: str) -> bool:

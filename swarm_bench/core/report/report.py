@@ -103,6 +103,8 @@ class Correctness:
     spent: tuple[Row, ...]
     """Cost of a right answer; none by fixed rules. With runs but no value: no right answer."""
     tags: tuple[Tagged, ...]
+    margin: float
+    """Difference in what was found that is of no importance."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.documents.comparison import make_document
+from swarm_bench.analysis.documents.effects import make_found_chart
 from swarm_bench.core.report.document import Document, Picture, Scale, Tone, Value
 from swarm_bench.core.report.pictures import PlaneChart, RowChart
 from swarm_bench.reports.charts import draw
-from tests.builders.keyed import PAID, answered, died
+from tests.builders.keyed import PAID, TASKS, answered, died, trials_of
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
 
@@ -63,6 +64,29 @@ def read_plane(document: Document) -> PlaneChart:
 
 SAME = {"baseline": lambda at: 1000, "canopy": lambda at: 500 + 200 * at}
 ALL = {"baseline": lambda at: 1.0, "canopy": lambda at: float(at % 2)}
+
+
+def test_what_was_found_stands_beside_its_margin_as_in_the_table() -> None:
+    recalls = {"baseline": (0.0, 0.5), "canopy": (1.0, 0.5)}
+    trials = [
+        trial.model_copy(update={"scores": {**(trial.scores or {}), "invented_share": 0.5}})
+        for trial in trials_of(recalls)
+    ]
+    headline = summarise(make_session(*trials, tasks=TASKS)).headline
+    chart = make_found_chart(headline, (*recalls,))
+    assert chart is not None
+    assert headline.correctness is not None
+    rows = {row.label: row for row in chart.rows}
+    for row in headline.correctness.rows:
+        change = row.differences[1]
+        drawn = rows.pop(f"canopy: {row.metric.title}", None)
+        assert (drawn is None) is (change is None)
+        if drawn and change:
+            (mark,) = drawn.marks
+            assert (mark.value, mark.interval) == (change.estimate, change.interval)
+    assert not rows
+    assert chart.band == (-0.1, 0, 0.1)
+    assert "Right is better; of invented references, left." in chart.explanation
 
 
 def test_tasks_stand_by_what_they_show_with_both_sides() -> None:
