@@ -1,12 +1,12 @@
 """The effect of a card, and a session in time, as pictures within a page."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from swarm_bench.core.metric import Better
-from swarm_bench.core.report.document import Scale, ShownEffect
+from swarm_bench.core.report.document import Scale, ShownEffect, Tone
 from swarm_bench.core.report.page import Bar, Lane, Timeline
 from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure
@@ -87,22 +87,42 @@ _LANE_GAP, _LEAST_LANE = 8, 16
 _MAX_LANE_LABEL = 24
 _PHASE = 5
 """Height of what stands before and after agents."""
+_LEAST_CALL = 0.2
+_LEGEND_HEIGHT, _LETTER = 26, 7.2
+_CLASSES = {None: "mark", Tone.GOOD: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
+_LEGEND = {
+    "mark": "agent",
+    "bad hollow": "agent that failed",
+    "open dashed": "agent lost to the harness or the provider",
+    "calls": "waiting for a tool",
+    "phase": "set-up, and what follows",
+}
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
 _MAX_TICKS = 8
 _UNITS = ((3600, "h"), (60, "min"), (1, "s"))
 
 
-def render_timeline(timeline: Timeline) -> str:
-    """Write the picture of when each agent ran: a lane for each swarm, a bar for each agent."""
+CallSpans = Mapping[tuple[int, int], Sequence[tuple[float, float]]]
+"""When the calls of a trial were open, in seconds of the epoch, by the numbers of its bar."""
+
+
+def render_timeline(timeline: Timeline, spans: CallSpans) -> str:
+    """Write the picture of when each agent ran: a lane for each swarm, a bar for each agent, and
+    its calls within."""
     bar_height = next(filter(partial(_fits, timeline), _BAR_HEIGHTS), _BAR_HEIGHTS[-1])
-    lanes, y = list[dict[str, Any]](), 4
+    lanes, y = list[dict[str, Any]](), _LEGEND_HEIGHT
     for lane in timeline.lanes:
         begin = y + _measure_phases(lane)
         bars = [
-            {**vars(bar), **_draw_bar(timeline, bar), "y": begin + track * (bar_height + 1)}
+            {
+                **_draw_bar(timeline, bar),
+                "trial": bar.trial,
+                "y": begin + track * (bar_height + 1),
+                "calls": [*_draw_calls(timeline, bar, spans)],
+            }
             for track, bar in zip(_assign_tracks(lane), lane.bars, strict=True)
         ]
-        phases = [{**vars(bar), **_draw_bar(timeline, bar)} for bar in lane.phases]
+        phases = [_draw_bar(timeline, bar) for bar in lane.phases]
         label = cut(plain(lane.label), _MAX_LANE_LABEL)
         lanes.append({"label": label, "y": y, "bars": bars, "phases": phases})
         y += _measure_lane(lane, bar_height)
@@ -116,10 +136,38 @@ def render_timeline(timeline: Timeline) -> str:
             lanes=lanes,
             bar_height=bar_height,
             phase_height=_PHASE,
+            top=_LEGEND_HEIGHT - 4,
             ticks=[*_make_ticks(timeline)],
             about=timeline.about,
+            legend=[*_make_legend(lanes)],
+            calls_height=max(1, bar_height // 2),
         )
     )
+
+
+def _make_legend(lanes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, str, str]]:
+    """Yield position, class and label of what is in the picture."""
+    bars = [bar for lane in lanes for bar in lane["bars"]]
+    present = {bar["css_class"] for bar in bars}
+    present |= {"phase"} if any(lane["phases"] for lane in lanes) else set()
+    present |= {"calls"} if any(bar["calls"] for bar in bars) else set()
+    x = float(_TIME_BEGIN)
+    for css_class, label in _LEGEND.items():
+        if css_class in present:
+            yield x, css_class, label
+            x += 34 + _LETTER * len(label)
+
+
+def _draw_calls(timeline: Timeline, bar: Bar, spans: CallSpans) -> Iterator[tuple[float, float]]:
+    """Yield position and width of the time in which calls were open, within the bar of their
+    agent; what is too short to be seen is omitted."""
+    latest = bar.begin
+    for begin, end in sorted(spans.get(bar.trial, ())) if bar.trial else ():
+        first, last = max(begin - timeline.begin, latest), min(end - timeline.begin, bar.end)
+        latest = max(latest, last)
+        x, right = _time_x(timeline, first), _time_x(timeline, last)
+        if first < last and right - x >= _LEAST_CALL:
+            yield x, round(right - x, 1)
 
 
 def _fits(timeline: Timeline, bar_height: int) -> bool:
@@ -146,9 +194,10 @@ def _assign_tracks(lane: Lane) -> list[int]:
     return tracks
 
 
-def _draw_bar(timeline: Timeline, bar: Bar) -> dict[str, float]:
+def _draw_bar(timeline: Timeline, bar: Bar) -> dict[str, Any]:
     x = _time_x(timeline, bar.begin)
-    return {"x": x, "width": max(1.0, round(_time_x(timeline, bar.end) - x, 1))}
+    width = max(1.0, round(_time_x(timeline, bar.end) - x, 1))
+    return {"x": x, "width": width, "label": bar.label, "css_class": _CLASSES[bar.tone]}
 
 
 def _time_x(timeline: Timeline, seconds: float) -> float:

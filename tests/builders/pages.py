@@ -208,7 +208,7 @@ def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
         for arm in dict.fromkeys(trial.arm for _, trial in trials)
     )
     rows = tuple(MatrixRow(title=task.title, cells=cells) for task in tasks)
-    bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
+    bar = Bar(begin=0.0, end=2.0, tone=None, label=text, trial=(0, 0))
     lanes = (Lane(label=text, bars=(bar,), phases=(bar,)),)
     return SessionPage(
         document=make_document(text),
@@ -218,6 +218,7 @@ def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
         timeline=Timeline(
             title=text,
             about=text,
+            begin=0.0,
             seconds=2.0,
             lanes=lanes,
         ),

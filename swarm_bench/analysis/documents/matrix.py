@@ -34,9 +34,9 @@ _OMISSION_NOTE = "Not shown here; choose them in the lists above a transcript"
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
 _WITHIN = " while agents ran"
-_PHASES = (
-    " The pale bars above agents are the set-up of their swarm (workspace, service, index, first "
-    "call) and what follows them."
+_READING = (
+    "When each agent ran, and above agents the set-up of their swarm (workspace, service, index, "
+    "first call) and what follows them. A call is drawn where its transcript has the times."
 )
 
 
@@ -177,13 +177,14 @@ def make_timeline(selection: Selection) -> Timeline | None:
     visible_trials = sorted(timed, key=lambda trial: (trial.started_at, trial.agent))[:_MAX_BARS]
     if not visible_trials:
         return None
+    numbers = _number_trials(selection)
     by_swarm = defaultdict[tuple[int, str], list[TrialRecord]](list)
     for trial in visible_trials:
         by_swarm[trial.run, trial.mode].append(trial)
     lanes = [
         Lane(
             label=f"{mode}, run {run}" if selection.runs > 1 else mode,
-            bars=tuple(map(_make_bar, trials)),
+            bars=tuple(_make_bar(trial, numbers.get(name_trial(trial))) for trial in trials),
             phases=tuple(_make_phases(selection, (run, mode), trials)),
         )
         for (run, mode), trials in by_swarm.items()
@@ -193,13 +194,24 @@ def make_timeline(selection: Selection) -> Timeline | None:
     omitted = len(timed) - len(visible_trials)
     visible = quantify(len(visible_trials), "agent")
     cut = f" The first {visible} are shown." if omitted else ""
-    phases = _PHASES if any(lane.phases for lane in lanes) else ""
     return Timeline(
         title="The session in time",
-        about=f"When each agent ran, in seconds from the beginning.{phases}{cut}",
+        about=f"{_READING}{cut}",
+        begin=first,
         seconds=max(bar.end for bar in bars) - first,
         lanes=tuple(_shift_lane(lane, first) for lane in lanes),
     )
+
+
+def _number_trials(selection: Selection) -> dict[str, tuple[int, int]]:
+    """Return the numbers of the trials that the page shows: of the task, and of the trial in it, by
+    their names."""
+    by_task = islice(list_task_trials(selection).values(), MAX_ROWS)
+    return {
+        name_trial(trial): (row, number)
+        for row, trials in enumerate(by_task)
+        for number, trial in enumerate(trials)
+    }
 
 
 def _shift_lane(lane: Lane, first: float) -> Lane:
@@ -218,10 +230,10 @@ def _get_times(record: TrialRecord | SwarmRecord) -> tuple[float, float]:
     return begin, max(begin, record.ended_at.timestamp())
 
 
-def _make_bar(trial: TrialRecord) -> Bar:
+def _make_bar(trial: TrialRecord, numbers: tuple[int, int] | None) -> Bar:
     begin, end = _get_times(trial)
     label = f"{name_trial(trial)}: {lowercase(describe_end(trial))}, {_describe_time(trial)}"
-    return Bar(begin=begin, end=end, tone=_choose_tone(trial, None), label=label)
+    return Bar(begin=begin, end=end, tone=_choose_tone(trial, None), label=label, trial=numbers)
 
 
 def _describe_time(trial: TrialRecord) -> str:

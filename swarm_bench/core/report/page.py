@@ -62,10 +62,12 @@ class Bar:
     """The time in which an agent ran, or a phase of its swarm."""
 
     begin: float
-    """Seconds since the first one began, like the end."""
+    """Seconds since the first bar begins, like the end."""
     end: float
     tone: Tone | None
     label: str
+    trial: tuple[int, int] | None = None
+    """Numbers of its task and, within that, of the trial, from 0; `None` for what is no agent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,8 @@ class Timeline:
 
     title: str
     about: str
+    begin: float
+    """Time when the first bar begins, in seconds of the epoch."""
     seconds: float
     """Length of the session."""
     lanes: tuple[Lane, ...]

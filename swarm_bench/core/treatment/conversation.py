@@ -25,6 +25,13 @@ class ShownCall:
     seconds: float | None
     """Seconds in which the call was open."""
 
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The time in which it was open, in seconds of the epoch; `None` unless both are known."""
+        if self.result_at is None or self.seconds is None:
+            return None
+        return self.result_at - self.seconds, self.result_at
+
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation:

@@ -44,7 +44,7 @@ from swarm_bench.core.treatment.conversation import Conversation
 from swarm_bench.reports.charts import draw
 from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import NOT_APPLICABLE, format_cell, format_figure
-from swarm_bench.reports.svg import render_effect, render_timeline
+from swarm_bench.reports.svg import CallSpans, render_effect, render_timeline
 from swarm_bench.reports.text import clean, cut, plain
 
 _MOST_PACKED = 7_500_000
@@ -67,7 +67,7 @@ class RenderedPage:
 
 def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> RenderedPage:
     """Write the page, ending with a line break, and a page for each task where one has no room."""
-    packed = [*_pack(page.tasks)]
+    packed, spans = _pack(page.tasks)
     is_small = sum(len(content) for _, content in packed) <= most_packed
     names = [name_task_page(number) for number in range(1, len(packed) + 1)]
     task_pages = (
@@ -91,16 +91,22 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
         matrix=matrix,
         omissions=[*_list_omissions(matrix)] if matrix else [],
         timeline=page.timeline,
-        drawing=page.timeline and Markup(render_timeline(page.timeline)),
+        drawing=page.timeline and Markup(render_timeline(page.timeline, spans)),
         packed=[content for _, content in packed] if is_small else [],
         task_links=[] if is_small else names,
     )
     return RenderedPage(html=html, task_pages=task_pages)
 
 
-def _pack(tasks: Iterable[ShownTask]) -> Iterator[tuple[str, str]]:
-    for task in tasks:
-        yield task.title, pack_task(task)
+def _pack(tasks: Iterable[ShownTask]) -> tuple[list[tuple[str, str]], CallSpans]:
+    """Write the tasks with their titles, and return when the calls of their trials were open."""
+    packed, spans = list[tuple[str, str]](), dict[tuple[int, int], list[tuple[float, float]]]()
+    for row, task in enumerate(tasks):
+        packed.append((task.title, pack_task(task)))
+        for number, trial in enumerate(task.trials):
+            calls = trial.conversation.calls if trial.conversation else ()
+            spans[row, number] = [call.span for call in calls if call.span]
+    return packed, spans
 
 
 def _render_task(title: str, content: str) -> str:

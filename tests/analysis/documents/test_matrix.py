@@ -53,6 +53,21 @@ def test_an_index_within_the_time_of_agents_is_no_part_of_the_set_up() -> None:
     assert "index 2.0 s while agents ran" in before.label
 
 
+def test_a_bar_names_its_trial_as_the_page_numbers_it() -> None:
+    tasks = [{"id": name, "title": name, "prompt": name} for name in ("first", "second")]
+    trials = [
+        make_trial(mode, task_id=task, agent=agent, **span(agent, agent + 1))
+        for mode in ("baseline", "canopy")
+        for agent, task in enumerate(("first", "second"), start=1)
+    ]
+    selection = Selection(make_session(*trials, tasks=tasks), METRICS)
+    timeline = make_timeline(selection)
+    assert timeline is not None
+    lanes = {lane.label: [bar.trial for bar in lane.bars] for lane in timeline.lanes}
+    assert lanes == {"baseline": [(0, 0), (1, 0)], "canopy": [(0, 1), (1, 1)]}
+    assert timeline.begin == BEGIN.timestamp() + 1
+
+
 def test_what_has_no_times_is_not_drawn() -> None:
     (lane,) = draw(make_trial("canopy", **span(5, 9)), make_swarm("canopy")).lanes
     assert lane.phases == ()

@@ -93,6 +93,16 @@ def test_two_transcripts_open_at_the_first_difference(visit: Visit, tmp_path: Pa
     visit.check(path)
 
 
+def test_the_bar_of_an_agent_opens_its_transcript(visit: Visit, tmp_path: Path) -> None:
+    tasks = [*make_tasks(), *make_tasks()]
+    visit.open(write(tmp_path, render_page(make_page("text", tasks)).html))
+    visit.page.locator("[data-bar] rect").first.click()
+    visit.page.wait_for_selector("#transcripts h2")
+    visit.page.keyboard.press("Escape")
+    focused = visit.page.evaluate("document.activeElement.className")
+    assert "entry" in focused
+
+
 ANSWER = """## Where it is
 `Layout` is **declared in `rich/layout.py`**, see
 [the docs](https://example.test/a).

@@ -17,6 +17,7 @@ import pytest
 
 from swarm_bench.core.report.page import MatrixEntry, ShownTask
 from swarm_bench.reports.html.page import pack_task, render_page
+from swarm_bench.reports.svg import render_timeline
 from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
 
 
@@ -133,6 +134,23 @@ def test_ticks_of_long_sessions_are_minutes_and_hours(seconds: float, labels: li
     timeline = replace(page.timeline, seconds=seconds)
     html = render_page(replace(page, timeline=timeline)).html
     assert re.findall(r">([\d.]+ (?:s|min|h))</text>", html) == labels
+
+
+def test_calls_are_drawn_in_time_within_the_bar_of_their_agent() -> None:
+    page = make_page("text")
+    assert page.timeline
+    spans = {
+        (0, 0): [(100.5, 101.0), (100.9, 101.2), (99.0, 100.1), (101.9, 110.0), (101.4, 101.4)]
+    }
+    picture = render_timeline(replace(page.timeline, begin=100.0), spans)
+    (path,) = re.findall(r'class="calls" d="([^"]*)"', picture)
+    drawn = [tuple(map(float, pair)) for pair in re.findall(r"M([\d.]+) \d+h([\d.]+)v", path)]
+    begins, widths = zip(*drawn, strict=True)
+    per_second = 750 / 2
+    assert begins == pytest.approx([190 + per_second * at for at in (0, 0.5, 1.0, 1.9)], abs=0.1)
+    assert widths == pytest.approx([per_second * width for width in (0.1, 0.5, 0.2, 0.1)], abs=0.2)
+    assert "waiting for a tool" in picture
+    assert "waiting for a tool" not in render_timeline(page.timeline, {})
 
 
 def test_what_a_cell_has_no_room_for_is_told_on_the_page() -> None:

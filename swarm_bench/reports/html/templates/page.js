@@ -424,6 +424,7 @@
     target.focus({ preventScroll: true });
   };
 
+  const buttons = new Map();
   for (const entry of document.querySelectorAll("[data-trial]")) {
     const number = Number(entry.closest("[data-task]").dataset.task);
     const button = make("button", entry.textContent, { type: "button", className: entry.className });
@@ -434,6 +435,14 @@
       open(number, Number(entry.dataset.trial));
     });
     entry.replaceWith(button);
+    buttons.set(`${number} ${entry.dataset.trial}`, button);
+  }
+  // The bars of agents lead to the same transcripts, for a pointer alone: keys have the table.
+  for (const bar of document.querySelectorAll("[data-bar]")) {
+    const button = buttons.get(bar.dataset.bar);
+    if (!button) continue;
+    bar.classList.add("opens");
+    bar.addEventListener("click", () => button.click());
   }
   if (panel && !panel.hidden && packed.length === 1) open(0, 0);
 })();
