@@ -221,10 +221,20 @@ class Answer:
     @property
     def further(self) -> tuple[Text, ...]:
         """The lines below it."""
+        return tuple(line for line in (self.evidence_line, self.caveat_line) if line)
+
+    @property
+    def evidence_line(self) -> Text | None:
+        """What the claim rests on; `None` where nothing is said of it."""
+        line = ("Evidence: ", Span(text=self.evidence, longest=_QUOTED))
+        return line if self.evidence else None
+
+    @property
+    def caveat_line(self) -> Text | None:
+        """What must be known before the figures are believed; `None` without caveats."""
         plural = "s" * (len(self.caveats) > 1)
-        caveats = (f"Caveat{plural}: ", Span(text="; ".join(self.caveats), longest=_QUOTED), ".")
-        evidence = ("Evidence: ", Span(text=self.evidence, longest=_QUOTED))
-        return (evidence,) * bool(self.evidence) + (caveats,) * bool(self.caveats)
+        line = (f"Caveat{plural}: ", Span(text="; ".join(self.caveats), longest=_QUOTED), ".")
+        return line if self.caveats else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
+    Answers,
     Block,
     Bullets,
     Cell,
@@ -52,6 +53,8 @@ _MOST_PACKED = 7_500_000
 _MAX_WARNINGS = 3
 """Warnings that stand open."""
 _TITLE_LENGTH = 200
+_MAX_CLAIMS = 3
+"""Claims in the title of a tab."""
 _COMPRESSION = 6
 _load_templates = partial(load_environment, "swarm_bench.reports.html")
 
@@ -81,6 +84,7 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
     document, matrix = page.document, page.matrix
     html = _render(
         document.title,
+        tab_title=_write_tab_title(document),
         notices=[text for text in (page.notice, document.banner) if text],
         warnings=_list_warnings(document),
         opening=[*_select(document.sections, Part.HEADLINE, folded=False)],
@@ -131,6 +135,7 @@ def _render(title: str, **parts: Any) -> str:
             format_entry=_format_entry,
             **{
                 "command": "",
+                "tab_title": "",
                 "matrix": None,
                 "timeline": None,
                 "drawing": None,
@@ -140,6 +145,19 @@ def _render(title: str, **parts: Any) -> str:
             },
         )
     )
+
+
+def _write_tab_title(document: Document) -> str:
+    """Write what a tab or a bookmark shows: the claims, and what they are of."""
+    blocks = (block for section in document.sections for block in section.blocks)
+    claims = [
+        answer.claim_line
+        for block in blocks
+        if isinstance(block, Answers)
+        for answer in block.items
+        if not answer.is_aside
+    ]
+    return cut(plain(" ".join([*claims[:_MAX_CLAIMS], document.title])), _TITLE_LENGTH)
 
 
 def _read_asset(name: str) -> str:

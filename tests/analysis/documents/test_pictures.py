@@ -6,7 +6,7 @@ import pytest
 
 from swarm_bench.analysis.documents.comparison import make_document
 from swarm_bench.analysis.documents.effects import make_found_chart
-from swarm_bench.core.report.document import Document, Picture, Scale, Tone, Value
+from swarm_bench.core.report.document import Document, Grid, Picture, Scale, Tone, Value
 from swarm_bench.core.report.pictures import PlaneChart, RowChart
 from swarm_bench.reports.charts import draw
 from tests.builders.keyed import PAID, TASKS, answered, died, trials_of
@@ -212,3 +212,16 @@ def test_the_least_and_the_largest_figures_make_a_document(
     ]
     session = make_session(*trials, tasks=make_tasks(12), modes=MODES[:2])
     assert all(draw(picture) for picture in find_pictures(make_document(summarise(session)), ""))
+
+
+def test_the_table_says_that_several_verdicts_have_wider_intervals() -> None:
+    def read_ranges(modes: tuple[str, ...]) -> str:
+        recalls = {
+            mode: lambda at, mode=mode: float(mode != "baseline" and at > 2) for mode in modes
+        }
+        document = make_report(12, {mode: lambda at: 1000 + at for mode in modes}, recalls)
+        blocks = [block for section in document.sections for block in section.blocks]
+        return next(block.ranges for block in blocks if isinstance(block, Grid) and block.ranges)
+
+    assert "adjusted for their number" in read_ranges(MODES)
+    assert "adjusted" not in read_ranges(MODES[:2])

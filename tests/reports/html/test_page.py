@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.core.report.document import Answer, Answers, Part, Section
 from swarm_bench.core.report.page import MatrixEntry, ShownTask
 from swarm_bench.reports.html.page import pack_task, render_page
 from swarm_bench.reports.svg import render_timeline
@@ -83,6 +84,19 @@ def test_all_of_a_document_is_there() -> None:
     assert text.count("Apart") == 1
     assert "2 more" in text
     assert "Rows not shown: 3" in text
+
+
+def test_a_card_shows_its_caveats_and_a_tab_its_claims() -> None:
+    answer = Answer(subject="canopy", claim=" helps", evidence="72 trials", caveats=("it guesses",))
+    headline = Section(title="Headline", part=Part.HEADLINE, blocks=(Answers(items=(answer,)),))
+    page = make_page("text")
+    document = replace(page.document, title="Summary", sections=(headline,))
+    html = render_page(replace(page, document=document)).html
+    assert "<title>canopy helps. Summary</title>" in html
+    card, _ = html.split("</article>")
+    visible, folded = card.split("<details>")
+    assert "Caveat: it guesses." in visible
+    assert "Evidence: 72 trials" in folded
 
 
 def test_the_first_warnings_are_open() -> None:
