@@ -9,7 +9,7 @@ from typing import Any
 from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.pictures import Axis, Line, MarkGroup, MarkRow, PlaneChart, RowChart
 from swarm_bench.reports.figures import format_figure, format_number
-from swarm_bench.reports.svg import LABEL_LENGTH, load_templates
+from swarm_bench.reports.svg import ARROW, LABEL_LENGTH, load_templates
 from swarm_bench.reports.text import cut, plain
 
 _WIDTH = 860
@@ -58,6 +58,16 @@ class _Scale:
         """Return the position of a figure."""
         share = (self._project(self._clip(value)) - self._low) / (self._high - self._low)
         return round(self._begin + share * (self._end - self._begin), 1)
+
+    def list_ends_beyond(self, *values: float | None) -> Iterator[tuple[float, int]]:
+        """Yield the ends of the axis beyond which figures lie: where each is, and -1 for the lower
+        and 1 for the upper one."""
+        least, largest = self.axis.limits or (-math.inf, math.inf)
+        known_values = [value for value in values if value is not None]
+        if known_values and min(known_values) < least:
+            yield self.locate(least), -1
+        if known_values and max(known_values) > largest:
+            yield self.locate(largest), 1
 
     def list_ticks(self) -> list[tuple[float, str]]:
         """List positions, each with its label."""
@@ -134,6 +144,10 @@ def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict
             "x": x,
             "y": mark_y,
             "ends": mark.interval and [scale.locate(end) for end in mark.interval],
+            "arrows": [
+                (end, mark_y, 90 - side * 90)
+                for end, side in scale.list_ends_beyond(mark.value, *(mark.interval or ()))
+            ],
         }
         for mark, x, mark_y in zip(row.marks, xs, _spread(xs, y), strict=True)
     ]
@@ -190,12 +204,21 @@ def _lay_out_points(
     line: Line, group: MarkGroup, x_scale: _Scale, y_scale: _Scale
 ) -> Iterator[dict[str, Any]]:
     for point in line.points:
+        x, y = x_scale.locate(point.x), y_scale.locate(point.y)
+        x_values, y_values = (
+            (point.x, *(point.x_interval or ())),
+            (point.y, *(point.y_interval or ())),
+        )
         yield {
             **_choose_look(group),
-            "x": x_scale.locate(point.x),
-            "y": y_scale.locate(point.y),
+            "x": x,
+            "y": y,
             "x_ends": point.x_interval and [x_scale.locate(end) for end in point.x_interval],
             "y_ends": point.y_interval and [y_scale.locate(end) for end in point.y_interval],
+            "arrows": [
+                *((end, y, 90 - side * 90) for end, side in x_scale.list_ends_beyond(*x_values)),
+                *((x, end, side * -90) for end, side in y_scale.list_ends_beyond(*y_values)),
+            ],
         }
 
 
@@ -234,6 +257,7 @@ def _render(template: str, chart: RowChart | PlaneChart, bottom: float, **parts:
             width=_WIDTH,
             height=bottom + 54 + _LINE * len(lines),
             bottom=bottom,
+            arrow=ARROW,
             **parts,
         )
     )

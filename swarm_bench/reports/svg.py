@@ -14,9 +14,11 @@ from swarm_bench.reports.text import cut, plain
 
 LABEL_LENGTH = 44
 _EFFECT_WIDTH, _EFFECT_HEIGHT = 320, 60
-_EFFECT_EDGE = 8
+_EFFECT_EDGE = 12
 _LARGEST_RATIO = 10.0
 _SIDES = {Better.LOWER: ("better", "worse"), Better.HIGHER: ("worse", "better")}
+ARROW = "M0-5.5L10 0L0 5.5z"
+"""Head of an arrow to the right: where it is drawn something goes on beyond an axis."""
 
 
 load_templates = partial(load_environment, "swarm_bench.reports")
@@ -46,6 +48,11 @@ def render_effect(effect: ShownEffect) -> str:
             x=position(_get_value(effect)),
             low=None if low is None else position(low),
             high=None if high is None else position(high),
+            arrow=ARROW,
+            arrows=[
+                (_EFFECT_WIDTH / 2 + side * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 90 - side * 90)
+                for side in _list_sides_beyond(effect)
+            ],
             ends=_SIDES[effect.better] if effect.better else ("less", "more"),
             no_difference="no difference",
         )
@@ -78,6 +85,16 @@ def _measure_reach(effect: ShownEffect) -> float:
     distances = [abs(_distance(effect, value)) for value in values if value is not None]
     largest = math.log(_LARGEST_RATIO) if _is_ratio(effect) else math.inf
     return min(max(distances) * 1.15, largest) or 1.0
+
+
+def _list_sides_beyond(effect: ShownEffect) -> Iterator[int]:
+    """Yield -1 for the left end of the axis and 1 for the right one where figures lie beyond it."""
+    figures = (effect.value.low, effect.value.value, effect.value.high)
+    values = [value for value in figures if value is not None]
+    if _is_ratio(effect) and min(values) < 1 / _LARGEST_RATIO:
+        yield -1
+    if _is_ratio(effect) and max(values) > _LARGEST_RATIO:
+        yield 1
 
 
 _TIME_WIDTH, _TIME_BEGIN, _TIME_END = 960, 190, 940
