@@ -1,7 +1,7 @@
 """Single trials as a page shows them: how each ended, its figures, and what its answer names."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -85,7 +85,14 @@ def check_key(
     not what the scorer counted, which had all files of the repository."""
     files = task.key.files if task and task.key else ()
     metric = metrics.get(RECALL)
-    recall = metric.reader(record) if metric else None
+    yield from mark_named(files, metric.reader(record) if metric else None, text)
+
+
+def mark_named(
+    files: Collection[str], recall: float | None, text: str
+) -> Iterator[tuple[str, bool]]:
+    """Yield files, each with whether a text names it; none where that is not their share which was
+    measured when all files of the repository were known."""
     if not files or recall is None:
         return
     if recall in (0, 1):
