@@ -14,6 +14,7 @@ from swarm_bench.core.report.page import ShownTrial
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.status import name_end
 from swarm_bench.scoring.references import list_citations
 from swarm_bench.source.naming import files_named
 
@@ -36,7 +37,7 @@ def name_case_trial(record: CaseRecord) -> str:
 
 def describe_end(trial: TrialRecord | CaseRecord) -> str:
     """Say how a trial ended."""
-    return str(trial.cause or trial.status or "not recorded")
+    return name_end(trial.cause, trial.status) or "not recorded"
 
 
 def list_remarks(trial: TrialRecord | CaseRecord) -> Iterator[str]:

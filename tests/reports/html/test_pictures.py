@@ -115,9 +115,9 @@ def test_no_text_leaves_a_picture_of_a_page(name: str, chromium: Any) -> None:
     assert find_overflow(boxes) == []
     for effect in (3, 4):
         line = [box for box in boxes if box[0] == effect and box[3] < 10]
-        assert [] == [
+        assert [
             (first[1], second[1])
             for first, second in combinations(line, 2)
             if first[2] + first[4] > second[2]
-        ]
+        ] == []
     page.close()
