@@ -81,7 +81,7 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
     document, matrix = page.document, page.matrix
     html = _render(
         document.title,
-        notices=[text for text in (page.notice, document.banner) if text],
+        banner=document.banner,
         warnings=_list_warnings(document),
         opening=[*_select(document.sections, Part.HEADLINE, folded=False)],
         figures=[*_select(document.sections, None, folded=False)],
@@ -108,7 +108,7 @@ def _render_task(title: str, content: str) -> str:
 
 
 def _render(title: str, **parts: Any) -> str:
-    empty = dict.fromkeys(("notices", "warnings", "opening", "figures"), ())
+    empty = dict.fromkeys(("warnings", "opening", "figures"), ())
     empty |= dict.fromkeys(("folded", "set_up", "packed", "omissions", "task_links"), ())
     return (
         _load_templates()
@@ -124,6 +124,7 @@ def _render(title: str, **parts: Any) -> str:
             format_inline=format_inline,
             format_entry=_format_entry,
             **{
+                "banner": None,
                 "command": "",
                 "matrix": None,
                 "timeline": None,
