@@ -57,6 +57,8 @@ class Consequence:
     status: Status
     meaning: str
     """A clause that reads on after "n trials"."""
+    label: str
+    """A few words in a table, or behind a number: `timed out`."""
 
     @cached_property
     def rerun(self) -> bool:
@@ -121,9 +123,48 @@ _MEANINGS: dict[Status, dict[Cause, str]] = {
         Cause.INTERRUPTED: "were interrupted",
     },
 }
+_LABELS: dict[Cause, str] = {
+    Cause.FINISHED: "finished",
+    Cause.MAX_TURNS: "ran out of turns",
+    Cause.TIMEOUT: "timed out",
+    Cause.OUTPUT_LIMIT: "reached the output limit",
+    Cause.COST_LIMIT: "reached the cost limit",
+    Cause.ERROR_RESULT: "reported an error",
+    Cause.EXIT_CODE: "exited with an error",
+    Cause.NO_OUTPUT: "printed nothing",
+    Cause.UNREADABLE_OUTPUT: "printed no result",
+    Cause.EMPTY_ANSWER: "gave an empty answer",
+    Cause.OUTPUT_CUT: "lost the end of the output",
+    Cause.ANSWER_CUT: "cut off at the model's limit",
+    Cause.REFUSED: "refused by the model",
+    Cause.CONTEXT_OVERFLOW: "outgrew the context",
+    Cause.RATE_LIMITED: "turned away by a rate limit",
+    Cause.PROVIDER_FAILED: "had no answer from the provider",
+    Cause.NOT_AUTHORIZED: "failed authentication",
+    Cause.NO_CREDIT: "had no credit",
+    Cause.UNKNOWN_MODEL: "asked for an unknown model",
+    Cause.WRONG_ADDRESS: "asked at a wrong address",
+    Cause.NOT_STARTED: "could not be started",
+    Cause.ADAPTER_FAILED: "met a defect",
+    Cause.WORKSPACE_FAILED: "had no workspace",
+    Cause.SERVICE_FAILED: "lost a service",
+    Cause.INDEX_FAILED: "had no index",
+    Cause.ENVIRONMENT_FAILED: "could not run code",
+    Cause.JUDGE_FAILED: "had no answer from the judge",
+    Cause.NODE_LOST: "lost with a node",
+    Cause.INTERRUPTED: "interrupted",
+}
 CONSEQUENCES: dict[Cause, Consequence] = {
-    cause: Consequence(status=status, meaning=meanings[cause])
+    cause: Consequence(status=status, meaning=meanings[cause], label=_LABELS[cause])
     for cause in Cause
     for status, meanings in _MEANINGS.items()
     if cause in meanings
 }
+
+
+def name_end(cause: Cause | None, status: Status | None = None) -> str | None:
+    """Name in a few words how a trial ended: by its cause, else by its status; `None` where neither
+    is recorded."""
+    if cause is not None:
+        return CONSEQUENCES[cause].label
+    return None if status is None else status.replace("-", " ")

@@ -9,16 +9,22 @@ from typing import Any
 from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.pictures import Axis, Line, MarkGroup, MarkRow, PlaneChart, RowChart
 from swarm_bench.reports.figures import format_figure, format_number
-from swarm_bench.reports.svg import LABEL_LENGTH, load_templates
-from swarm_bench.reports.text import cut, plain
+from swarm_bench.reports.svg import ARROW, fit, load_templates, measure, press
+from swarm_bench.reports.text import plain
 
 _WIDTH = 860
-_ROW, _SHAPE, _LINE, _LETTER = 22, 11, 15, 7.2
-"""Heights of a row, a mark and a line of small text, and the width of a letter."""
+_ROW, _SHAPE, _LINE = 22, 11, 15
+"""Heights of a row, a mark and a line of small text."""
+_EDGE = 16
+"""Width that stays free beside texts."""
+_ROOM = _WIDTH - 2 * _EDGE
 _TITLE_BOTTOM = 34
 _ROW_BEGIN, _ROW_END, _EXTRA = 320, 680, 70
 _PLANE_BEGIN, _PLANE_END, _PLANE_HEIGHT = 90, 820, 300
-_LEGEND_LENGTH, _LINE_LENGTH = 32, 135
+_FIGURE_BEGIN = _ROW_END + _EDGE
+_LEGEND_ROOM, _HEADER_ROOM, _AXIS_ROOM = 230, 250, 600
+_SMALL, _LINE_LENGTH = 11, 135
+"""Size of the letters of an explanation, and how many of them stand in a line at most."""
 _MAX_TICKS = 6
 _SPARE = 0.04
 """Share of an axis that stays free at its ends."""
@@ -58,6 +64,16 @@ class _Scale:
         """Return the position of a figure."""
         share = (self._project(self._clip(value)) - self._low) / (self._high - self._low)
         return round(self._begin + share * (self._end - self._begin), 1)
+
+    def list_ends_beyond(self, *values: float | None) -> Iterator[tuple[float, int]]:
+        """Yield the ends of the axis beyond which figures lie: where each is, and -1 for the lower
+        and 1 for the upper one."""
+        least, largest = self.axis.limits or (-math.inf, math.inf)
+        known_values = [value for value in values if value is not None]
+        if known_values and min(known_values) < least:
+            yield self.locate(least), -1
+        if known_values and max(known_values) > largest:
+            yield self.locate(largest), 1
 
     def list_ticks(self) -> list[tuple[float, str]]:
         """List positions, each with its label."""
@@ -117,16 +133,17 @@ def _draw_rows(chart: RowChart, *, is_inline: bool) -> str:
         top=first - _ROW / 2,
         left=_ROW_BEGIN,
         right=end,
-        figure_x=_ROW_END + 16,
-        extra=cut(plain(chart.extra_column), _LEGEND_LENGTH),
+        figure_x=_FIGURE_BEGIN,
+        extra=fit(chart.extra_column, _HEADER_ROOM),
         extra_x=_ROW_END - _EXTRA / 3,
-        ticks=scale.list_ticks(),
+        ticks=_lay_out_ticks(scale),
         band=chart.band and [scale.locate(value) for value in chart.band],
     )
 
 
 def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict[str, Any]:
     extra_x = _ROW_END - _EXTRA / 3
+    figure = format_figure(row.figure) if row.figure else ""
     xs = [extra_x if mark.value is None else scale.locate(mark.value) for mark in row.marks]
     marks = [
         {
@@ -134,15 +151,20 @@ def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict
             "x": x,
             "y": mark_y,
             "ends": mark.interval and [scale.locate(end) for end in mark.interval],
+            "arrows": [
+                (end, mark_y, 90 - side * 90)
+                for end, side in scale.list_ends_beyond(mark.value, *(mark.interval or ()))
+            ],
         }
         for mark, x, mark_y in zip(row.marks, xs, _spread(xs, y), strict=True)
     ]
     return {
-        "label": cut(plain(row.label), LABEL_LENGTH),
+        "label": fit(row.label, _ROW_BEGIN - 2 * _EDGE, is_bold=row.is_emphasised),
         "y": y,
         "marks": marks,
         "link": (min(xs), max(xs)) if chart.is_linked and len({*xs}) > 1 else None,
-        "figure": format_figure(row.figure) if row.figure else "",
+        "figure": figure,
+        "figure_length": press(figure, _WIDTH - _FIGURE_BEGIN - 2, is_bold=row.is_emphasised),
         "is_emphasised": row.is_emphasised,
     }
 
@@ -180,9 +202,11 @@ def _draw_plane(chart: PlaneChart, *, is_inline: bool) -> str:
         top=first,
         left=_PLANE_BEGIN,
         right=_PLANE_END,
-        x_ticks=x_scale.list_ticks(),
-        y_ticks=y_scale.list_ticks(),
-        y_label=cut(plain(chart.y.label), LABEL_LENGTH),
+        x_ticks=_lay_out_ticks(x_scale),
+        y_ticks=[
+            (y, label, press(label, _PLANE_BEGIN - _EDGE)) for y, label in y_scale.list_ticks()
+        ],
+        y_label=fit(chart.y.label, _ROOM),
     )
 
 
@@ -190,12 +214,21 @@ def _lay_out_points(
     line: Line, group: MarkGroup, x_scale: _Scale, y_scale: _Scale
 ) -> Iterator[dict[str, Any]]:
     for point in line.points:
+        x, y = x_scale.locate(point.x), y_scale.locate(point.y)
+        x_values, y_values = (
+            (point.x, *(point.x_interval or ())),
+            (point.y, *(point.y_interval or ())),
+        )
         yield {
             **_choose_look(group),
-            "x": x_scale.locate(point.x),
-            "y": y_scale.locate(point.y),
+            "x": x,
+            "y": y,
             "x_ends": point.x_interval and [x_scale.locate(end) for end in point.x_interval],
             "y_ends": point.y_interval and [y_scale.locate(end) for end in point.y_interval],
+            "arrows": [
+                *((end, y, 90 - side * 90) for end, side in x_scale.list_ends_beyond(*x_values)),
+                *((x, end, side * -90) for end, side in y_scale.list_ends_beyond(*y_values)),
+            ],
         }
 
 
@@ -203,8 +236,8 @@ def _lay_out_legend(groups: Sequence[MarkGroup]) -> tuple[list[dict[str, Any]], 
     """Put the groups side by side; returns them, and where they end."""
     x, y, entries = 22.0, _TITLE_BOTTOM + 12.0, list[dict[str, Any]]()
     for group in groups:
-        label = cut(plain(group.label), _LEGEND_LENGTH)
-        width = 34 + _LETTER * len(label)
+        label = fit(group.label, _LEGEND_ROOM)
+        width = 34 + measure(label)
         if x > 22 and x + width > _WIDTH:
             x, y = 22.0, y + _ROW
         entries.append({**_choose_look(group), "label": label, "x": round(x, 1), "y": y})
@@ -220,20 +253,37 @@ def _choose_look(group: MarkGroup) -> dict[str, str]:
     }
 
 
+def _lay_out_ticks(scale: _Scale) -> list[tuple[float, str, float]]:
+    """List positions of the lower axis, each with its label, and the length to which it is
+    pressed."""
+    return [(x, label, press(label, 2 * (_WIDTH - x) - 4)) for x, label in scale.list_ticks()]
+
+
+def _break_lines(text: str) -> list[str]:
+    """Break a text into lines that have room."""
+    for length in range(_LINE_LENGTH, 0, -5):
+        lines = wrap(text, length)
+        if all(measure(line, size=_SMALL) <= _ROOM for line in lines):
+            break
+    return lines
+
+
 def _render(template: str, chart: RowChart | PlaneChart, bottom: float, **parts: Any) -> str:
     axis = chart.axis if isinstance(chart, RowChart) else chart.x
-    lines = wrap(plain(chart.explanation), _LINE_LENGTH)
+    lines = _break_lines(plain(chart.explanation))
     return (
         load_templates()
         .get_template(template)
         .render(
             title=plain(chart.title),
+            heading=fit(chart.title, _ROOM, is_bold=True),
             description=plain(f"{chart.title}. {chart.explanation}"),
             explanation=[(bottom + 54 + _LINE * at, line) for at, line in enumerate(lines)],
-            axis=cut(plain(axis.label), LABEL_LENGTH),
+            axis=fit(axis.label, _AXIS_ROOM),
             width=_WIDTH,
             height=bottom + 54 + _LINE * len(lines),
             bottom=bottom,
+            arrow=ARROW,
             **parts,
         )
     )

@@ -1,9 +1,13 @@
 """The effect of a card, and a session in time, as pictures within a page."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+from rich.cells import get_character_cell_size
 
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Scale, ShownEffect, Tone
@@ -12,21 +16,74 @@ from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
 
-LABEL_LENGTH = 44
+LETTER_SIZE = 13
+"""Size of letters in pictures, where nothing else is said."""
+_LETTER_WIDTHS = {
+    **dict.fromkeys(string.printable, 0.64),
+    **dict.fromkeys(string.ascii_uppercase, 0.79),
+    **dict.fromkeys(" ',./:;IJ\\ijl|", 0.33),
+    **dict.fromkeys("!()-[]frt", 0.41),
+    **dict.fromkeys('"*?FLTY_`acekosvxyz', 0.61),
+    **dict.fromkeys("#+<=>^~w×", 0.84),
+    **dict.fromkeys("%@MWm", 1.0),
+    "–": 0.5,
+}
+"""Widths of letters in a wide font (DejaVu Sans), as shares of their size."""
+_CELL_WIDTHS = (0.0, 1.1, 1.4)
+"""Widths of other letters by the cells of a terminal that they take."""
+_BOLD = 1.2
+_LEAST_WIDTH = 0.25
+"""Width of the narrowest letter."""
 _EFFECT_WIDTH, _EFFECT_HEIGHT = 320, 60
-_EFFECT_EDGE = 8
+_EFFECT_EDGE = 12
+_EFFECT_SIZE = 12
+_FIGURE_ROOM = 220
+"""Room for the figure of an effect."""
 _LARGEST_RATIO = 10.0
 _SIDES = {Better.LOWER: ("better", "worse"), Better.HIGHER: ("worse", "better")}
+ARROW = "M0-5.5L10 0L0 5.5z"
+"""Head of an arrow to the right: where it is drawn something goes on beyond an axis."""
+
+
+def measure(text: str, *, size: float = LETTER_SIZE, is_bold: bool = False) -> float:
+    """Return the width of a line, rather too large than too small: fonts are those of a reader."""
+    # A letter with an accent is a letter and what takes no room; a ligature all its letters.
+    letters = unicodedata.normalize("NFKD", text)
+    return sum(map(_measure_letter, letters)) * size * (_BOLD if is_bold else 1.0)
+
+
+def _measure_letter(letter: str) -> float:
+    width = _LETTER_WIDTHS.get(letter)
+    return _CELL_WIDTHS[get_character_cell_size(letter)] if width is None else width
+
+
+def fit(text: str, room: float, *, size: float = LETTER_SIZE, is_bold: bool = False) -> str:
+    """Write one line that is not wider than a room, and cut it where that is needed."""
+    line = plain(text)
+    length = min(len(line), math.ceil(room / size / _LEAST_WIDTH))
+    while length > 1 and measure(cut(line, length), size=size, is_bold=is_bold) > room:
+        length -= 1
+    return cut(line, length)
+
+
+def press(figure: str, room: float, *, size: float = LETTER_SIZE, is_bold: bool = False) -> float:
+    """Return the length to which the letters of a figure are pressed, which is never cut; 0 where
+    it has room."""
+    return room if measure(figure, size=size, is_bold=is_bold) > room else 0
 
 
 load_templates = partial(load_environment, "swarm_bench.reports")
 
 
-def render_effect(effect: ShownEffect) -> str:
-    """Write the picture of one effect: its interval, and the band of no importance."""
-    figure, metric = format_figure(effect.value), cut(plain(effect.metric), LABEL_LENGTH)
+def render_effect(effect: ShownEffect, beside: Iterable[ShownEffect] = ()) -> str:
+    """Write the picture of one effect: its interval, and the band of no importance. It has the
+    same axis as those of its kind that stand beside it."""
+    figure = format_figure(effect.value)
+    width = min(measure(figure, size=_EFFECT_SIZE, is_bold=True), _FIGURE_ROOM)
+    metric = fit(effect.metric, _EFFECT_WIDTH - width - _EFFECT_EDGE, size=_EFFECT_SIZE)
     low, high = effect.value.low, effect.value.high
-    axis_length = _measure_reach(effect)
+    same = [other for other in beside if other.value.scale is effect.value.scale]
+    axis_length = max(map(_measure_reach, [effect, *same]))
 
     def position(value: float) -> float:
         share = min(max(_distance(effect, value) / axis_length, -1.0), 1.0)
@@ -40,14 +97,20 @@ def render_effect(effect: ShownEffect) -> str:
             height=_EFFECT_HEIGHT,
             metric=metric,
             figure=figure,
-            about=f"{metric}: {figure}",
+            figure_length=press(figure, _FIGURE_ROOM, size=_EFFECT_SIZE, is_bold=True),
+            about=f"{plain(effect.metric)}: {figure}",
             band=[position(end) for end in _list_margins(effect)],
             zero=_EFFECT_WIDTH / 2,
             x=position(_get_value(effect)),
             low=None if low is None else position(low),
             high=None if high is None else position(high),
+            arrow=ARROW,
+            arrows=[
+                (_EFFECT_WIDTH / 2 + side * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 90 - side * 90)
+                for side in _list_sides_beyond(effect)
+            ],
             ends=_SIDES[effect.better] if effect.better else ("less", "more"),
-            no_difference="no difference",
+            within="too small to matter" if effect.margin else "no difference",
         )
     )
 
@@ -80,15 +143,25 @@ def _measure_reach(effect: ShownEffect) -> float:
     return min(max(distances) * 1.15, largest) or 1.0
 
 
+def _list_sides_beyond(effect: ShownEffect) -> Iterator[int]:
+    """Yield -1 for the left end of the axis and 1 for the right one where figures lie beyond it."""
+    figures = (effect.value.low, effect.value.value, effect.value.high)
+    values = [value for value in figures if value is not None]
+    if _is_ratio(effect) and min(values) < 1 / _LARGEST_RATIO:
+        yield -1
+    if _is_ratio(effect) and max(values) > _LARGEST_RATIO:
+        yield 1
+
+
 _TIME_WIDTH, _TIME_BEGIN, _TIME_END = 960, 190, 940
 _MAX_TIME_HEIGHT = 1_400
 _BAR_HEIGHTS = (12, 8, 5, 3, 2)
 _LANE_GAP, _LEAST_LANE = 8, 16
-_MAX_LANE_LABEL = 24
+_LANE_LABEL_ROOM = 170
 _PHASE = 5
 """Height of what stands before and after agents."""
 _LEAST_CALL = 0.2
-_LEGEND_HEIGHT, _LETTER = 26, 7.2
+_LEGEND_HEIGHT = 26
 _CLASSES = {None: "mark", Tone.GOOD: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
 _LEGEND = {
     "mark": "agent",
@@ -123,7 +196,7 @@ def render_timeline(timeline: Timeline, spans: CallSpans) -> str:
             for track, bar in zip(_assign_tracks(lane), lane.bars, strict=True)
         ]
         phases = [_draw_bar(timeline, bar) for bar in lane.phases]
-        label = cut(plain(lane.label), _MAX_LANE_LABEL)
+        label = fit(lane.label, _LANE_LABEL_ROOM)
         lanes.append({"label": label, "y": y, "bars": bars, "phases": phases})
         y += _measure_lane(lane, bar_height)
     return (
@@ -155,7 +228,7 @@ def _make_legend(lanes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, st
     for css_class, label in _LEGEND.items():
         if css_class in present:
             yield x, css_class, label
-            x += 34 + _LETTER * len(label)
+            x += 34 + measure(label)
 
 
 def _draw_calls(timeline: Timeline, bar: Bar, spans: CallSpans) -> Iterator[tuple[float, float]]:

@@ -212,7 +212,6 @@ def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
     lanes = (Lane(label=text, bars=(bar,), phases=(bar,)),)
     return SessionPage(
         document=make_document(text),
-        notice=text,
         command=text,
         matrix=Matrix(title=text, about=text, case=text, arms=(text, text), rows=rows),
         timeline=Timeline(

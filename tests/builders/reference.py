@@ -30,13 +30,15 @@ def metric_table(metrics: Iterable[Metric]) -> str:
     )
 
 
-def cause_table(causes: Iterable[tuple[str, str, str, bool]]) -> str:
-    """List cause, status, meaning, and whether the trial is run again."""
+def cause_table(causes: Iterable[tuple[str, str, str, str, bool]]) -> str:
+    """List cause, status, label, meaning, and whether the trial is run again."""
     rows = [
-        (f"`{cause}`", f"`{status}`", meaning, "run again" if rerun else "a result")
-        for cause, status, meaning, rerun in causes
+        (f"`{cause}`", f"`{status}`", label, meaning, "run again" if rerun else "a result")
+        for cause, status, label, meaning, rerun in causes
     ]
-    return tabulate(rows, headers=["Cause", "Status", "The trials ...", ""], tablefmt="github")
+    return tabulate(
+        rows, headers=["Cause", "Status", "Shown as", "The trials ...", ""], tablefmt="github"
+    )
 
 
 def abilities_table(agents: Mapping[str, Abilities]) -> str:

@@ -29,6 +29,7 @@ TASKS = """
 tasks:
   - {id: auth, title: Tokens, prompt: 'Where is a token checked?', key: {files: [shop/auth.py]}}
 """
+STILL_RUNS = "This session still runs"
 COMPARE = ("compare", "--modes", "baseline", "--agents", "2", "--runs", "1", "--quiet")
 
 
@@ -261,11 +262,16 @@ def test_a_folder_of_the_script_stays_as_it_is(bench: Bench) -> None:
 
 
 def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
+    files = [session / name for name in ("report.html", "summary.md", "details.md")]
     with hold_lock(session / LOCK):
-        assert bench.call("report", "out", "--html").code == 0
-    assert "This session still runs." in (session / "report.html").read_text()
-    assert bench.call("report", "out", "--html").code == 0
-    assert "This session still runs." not in (session / "report.html").read_text()
+        for words in (("--html",), (), ("--margin", "50%")):
+            done = bench.call("report", "out", *words)
+            assert done.code == 0
+            assert " ".join(done.out.split()).count(STILL_RUNS) == 1
+        assert [file.read_text().count(STILL_RUNS) for file in files] == [1, 1, 1]
+    done = bench.call("report", "out", "--html")
+    assert STILL_RUNS not in " ".join(done.out.split())
+    assert not any(STILL_RUNS in file.read_text() for file in files)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 from swarm_bench.analysis.documents.effects import make_chart
-from swarm_bench.core.metric import Style
-from swarm_bench.core.report.document import Document, Picture, Scale, Section, Tone, Value
+from swarm_bench.core.metric import Better, Style
+from swarm_bench.core.report.document import (
+    Document,
+    Picture,
+    Scale,
+    Section,
+    ShownEffect,
+    Tone,
+    Value,
+)
 from swarm_bench.core.report.pictures import (
     MARK,
     Axis,
@@ -26,6 +34,7 @@ from swarm_bench.core.report.pictures import (
 )
 from swarm_bench.reports.charts import draw
 from swarm_bench.reports.markdown import write_document, write_files
+from swarm_bench.reports.svg import render_effect
 from tests.builders.pages import HOSTILE
 from tests.builders.reports import summarise
 from tests.reports.test_markdown import large_session
@@ -36,6 +45,8 @@ GROUPS = (
     MarkGroup(label="canopy, wrong", shape=1, tone=Tone.BAD),
 )
 TOKENS = Axis(label="Tokens", style=Style.WHOLE, is_logarithmic=True)
+ARROW = "rotate"
+"""Word of the place of an arrow head, and of no mark."""
 SHARE = Axis(label="Recall", style=Style.FRACTION, low=0, high=1)
 
 
@@ -71,6 +82,8 @@ def parse(chart: RowChart | PlaneChart, *, is_inline: bool = False) -> ElementTr
 def locate_marks(picture: ElementTree.Element, groups: int) -> Iterator[tuple[float, float, str]]:
     """Yield position and class of each mark, without those of the legend."""
     for path in [*picture.iter(f"{SVG}path")][groups:]:
+        if ARROW in path.attrib["transform"]:
+            continue
         x, y = path.attrib["transform"].removeprefix("translate(").rstrip(")").split()
         yield float(x), float(y), path.attrib["class"]
 
@@ -233,3 +246,71 @@ def test_of_many_modes_the_first_are_drawn() -> None:
     assert chart is not None
     assert len(chart.rows) == 40
     assert "Only in the table: " in chart.explanation
+
+
+def list_arrows(picture: ElementTree.Element) -> list[tuple[float, float, str]]:
+    """Return position and direction of each arrow head."""
+    moves = (path.attrib.get("transform", "") for path in picture.iter(f"{SVG}path"))
+    arrows = (move.removeprefix("translate(").split() for move in moves if ARROW in move)
+    return [(float(x), float(y.rstrip(")")), turn) for x, y, turn in arrows]
+
+
+def test_an_interval_that_ends_beyond_the_axis_has_an_arrow_head_there() -> None:
+    rows = make_row(0.7, 0.5, 0.9), make_row(1.5, 0.01, 300), make_row(40, 20, 80)
+    picture = parse(make_effects(*rows))
+    lines = [line for line in picture.iter(f"{SVG}line") if line.attrib["class"] == "hue-0"]
+    ends = [(float(line.attrib["x1"]), float(line.attrib["x2"])) for line in lines]
+    _, (_, second, _), (_, third, _) = locate_marks(picture, 0)
+    assert list_arrows(picture) == [
+        (ends[1][0], second, "rotate(180)"),
+        (ends[1][1], second, "rotate(0)"),
+        (ends[2][1], third, "rotate(0)"),
+    ]
+
+
+def test_a_point_beyond_the_axes_has_arrow_heads_in_a_plane() -> None:
+    limited = replace(SHARE, limits=(0.25, 0.75))
+    points = Point(x=0.5, y=0.5, y_interval=(0.1, 0.9)), Point(x=0.9, y=0.5)
+    chart = replace(make_plane(Line(label="a", points=points), x=limited), y=limited)
+    assert [turn for _, _, turn in list_arrows(parse(chart))] == [
+        "rotate(90)",
+        "rotate(-90)",
+        "rotate(0)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "turns"),
+    [
+        ((0.7, 0.5, 0.9), []),
+        ((1.5, 0.9, 300.0), ["rotate(0)"]),
+        ((0.5, 0.01, 2.0), ["rotate(180)"]),
+        ((0.05, None, None), ["rotate(180)"]),
+    ],
+)
+def test_the_effect_of_a_card_goes_on_beyond_its_picture(
+    value: tuple[float, float | None, float | None], turns: list[str]
+) -> None:
+    figure, low, high = value
+    ratio = Value(scale=Scale.RATIO, value=figure, low=low, high=high)
+    effect = ShownEffect(metric="Cost", value=ratio, margin=0.1, better=Better.LOWER)
+    picture = ElementTree.fromstring(render_effect(effect))
+    arrows = list_arrows(picture)
+    assert [turn for _, _, turn in arrows] == turns
+    assert all(10 <= x <= 310 for x, _, _ in arrows), "its head has room"
+
+
+def test_effects_of_one_kind_have_one_axis() -> None:
+    def locate(value: float, *beside: float) -> str:
+        picture = ElementTree.fromstring(
+            render_effect(make_effect(value), map(make_effect, beside))
+        )
+        return picture.findall(f"{SVG}circle")[0].attrib["cx"]
+
+    assert locate(-0.2, -0.8) != locate(-0.2)
+    assert locate(-0.2, -0.8) == locate(-0.2, -0.8, 0.1)
+
+
+def make_effect(value: float) -> ShownEffect:
+    difference = Value(scale=Scale.DIFFERENCE, value=value)
+    return ShownEffect(metric="Recall", value=difference, margin=0.1, better=Better.HIGHER)

@@ -31,7 +31,8 @@ EXPECTED = {
     "metrics.jsonl": key_table(TRIAL_KEYS),
     "evidence": key_table(EVIDENCE_KEYS),
     "causes": cause_table(
-        (cause, one.status, one.meaning, one.rerun) for cause, one in CONSEQUENCES.items()
+        (cause, one.status, one.label, one.meaning, one.rerun)
+        for cause, one in CONSEQUENCES.items()
     ),
     "retrieval.jsonl": key_table(SWARM_KEYS),
     "overhead.jsonl": key_table(OVERHEAD_KEYS),

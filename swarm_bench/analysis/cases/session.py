@@ -89,6 +89,11 @@ class CaseSession(ABC):
             elif isinstance(value, list):
                 yield label, ", ".join(map(str, value))
 
+    def check_key(self, record: Any) -> Iterator[tuple[str, bool]]:
+        """Yield the files of the answer key of a trial, each with whether its answer names it, as
+        far as that is known."""
+        return iter(())
+
     def writes_markdown(self, record: Any) -> bool:
         """Tell whether the answer of a trial is Markdown."""
         return False

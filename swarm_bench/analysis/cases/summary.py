@@ -51,6 +51,7 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import list_clauses
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.status import name_end
 
 _SHOWN_RUNS = 6
 _TIMED_OUT = "timed_out"
@@ -385,7 +386,7 @@ def _sort_records(session: CaseSession) -> list[CaseRecord]:
 
 
 def _make_trial_row(session: CaseSession, record: CaseRecord) -> tuple[Cell, ...]:
-    cells: list[Cell] = [str(record.run), record.arm, record.case, record.cause]
+    cells: list[Cell] = [str(record.run), record.arm, record.case, name_end(record.cause)]
     for metric in session.metrics:
         if metric.column and metric.read:
             style = metric.column.style or metric.style

@@ -23,10 +23,6 @@ from swarm_bench.analysis.tool_use import collect_counters, count_uses
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.standing import Caveat, describe_void
 from swarm_bench.core.session.records import Treatment
-from swarm_bench.core.status import Cause
-
-_END_VERBS: dict[str, str] = {Cause.TIMEOUT: "timed out", Cause.MAX_TURNS: "ran out of turns"}
-"""Phrases for how trials ended, where the name of the cause is no verb."""
 
 
 def explain_no_verdict(selection: Selection, mode: str) -> str | None:
@@ -70,17 +66,14 @@ def _explain_too_few_connected(selection: Selection, mode_trials: ModeTrials) ->
 
 def _explain_no_answer(mode_trials: ModeTrials) -> str:
     """Say why none of the mode's trials is worth comparing."""
-    causes = {**count_ends(mode_trials), **count_all_reasons(mode_trials)}
+    counts_by_end = {**count_ends(mode_trials), **count_all_reasons(mode_trials)}
     trials = count_planned(mode_trials)
     verb = "gave an answer" if mode_trials.compared_trials else "can be compared"
-    if not causes:
+    if not counts_by_end:
         return f"none of its trials {verb}: none was run."
-    counts_by_end = {_END_VERBS.get(cause, cause): count for cause, count in causes.items()}
     if len(counts_by_end) == 1 and trials > 1 and trials in counts_by_end.values():
         return f"none of its trials {verb}: all {trials} {''.join(counts_by_end)}."
-    enumeration = ", ".join(
-        f"{count} of {trials} {cause}" for cause, count in counts_by_end.items()
-    )
+    enumeration = ", ".join(f"{count} of {trials} {end}" for end, count in counts_by_end.items())
     return f"none of its trials {verb}: {enumeration}."
 
 

@@ -10,7 +10,7 @@ from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import quantify
 from swarm_bench.core.report.standing import Caveat, make_caveat
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.status import Status
+from swarm_bench.core.status import Status, name_end
 
 
 def find_omitted(mode_trials: ModeTrials) -> Iterator[Caveat]:
@@ -73,7 +73,7 @@ def count_ends(mode_trials: ModeTrials) -> dict[str, int]:
     """Count the trials in the ratios that a limit stopped, by why."""
     return dict(
         Counter(
-            str(trial.cause or trial.status)
+            str(name_end(trial.cause, trial.status))
             for trial in list_stopped(mode_trials.selection, mode_trials.mode)
         )
     )
@@ -133,5 +133,5 @@ def _format_share(part: Part) -> str:
 
 
 def _format_causes(trials: Sequence[TrialRecord]) -> str:
-    causes = Counter(str(trial.cause or trial.status) for trial in trials)
+    causes = Counter(str(name_end(trial.cause, trial.status)) for trial in trials)
     return f" ({', '.join(f'{number} {cause}' for cause, number in causes.items())})"

@@ -1,7 +1,7 @@
 """Single trials as a page shows them: how each ended, its figures, and what its answer names."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -14,6 +14,7 @@ from swarm_bench.core.report.page import ShownTrial
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.status import name_end
 from swarm_bench.scoring.references import list_citations
 from swarm_bench.source.naming import files_named
 
@@ -36,7 +37,7 @@ def name_case_trial(record: CaseRecord) -> str:
 
 def describe_end(trial: TrialRecord | CaseRecord) -> str:
     """Say how a trial ended."""
-    return str(trial.cause or trial.status or "not recorded")
+    return name_end(trial.cause, trial.status) or "not recorded"
 
 
 def list_remarks(trial: TrialRecord | CaseRecord) -> Iterator[str]:
@@ -85,7 +86,14 @@ def check_key(
     not what the scorer counted, which had all files of the repository."""
     files = task.key.files if task and task.key else ()
     metric = metrics.get(RECALL)
-    recall = metric.reader(record) if metric else None
+    yield from mark_named(files, metric.reader(record) if metric else None, text)
+
+
+def mark_named(
+    files: Collection[str], recall: float | None, text: str
+) -> Iterator[tuple[str, bool]]:
+    """Yield files, each with whether a text names it; none where that is not their share which was
+    measured when all files of the repository were known."""
     if not files or recall is None:
         return
     if recall in (0, 1):

@@ -12,6 +12,7 @@ from swarm_bench.core.report.document import Block, Cell, Section, Span, Text, V
 from swarm_bench.core.report.report import Report, TrialColumn
 from swarm_bench.core.report.trials import Page, RecordedFigures
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.status import name_end
 
 MAX_SINGLE = 60
 """Trials that have a row each."""
@@ -65,14 +66,14 @@ def _make_agent_row(report: Report, records: Sequence[TrialRecord]) -> tuple[Cel
         Span(text=next(iter(tasks)), longest=_TASK_LENGTH)
         if len(tasks) == 1
         else quantify(len(tasks), "task"),
-        _format_counts(trial.cause or trial.status for trial in records),
+        _format_counts(name_end(trial.cause, trial.status) for trial in records),
         _format_counts(trial.retrieval for trial in records),
         *(_make_value_over_runs(column, records) for column in report.columns),
     )
 
 
 def _format_counts(labels: Iterable[str | None]) -> str:
-    """Write `finished`, or `2 finished, 1 timeout`."""
+    """Write `finished`, or `2 finished, 1 timed out`."""
     numbers = Counter(label or NOT_REPORTED for label in labels)
     if len(numbers) == 1:
         return next(iter(numbers))
@@ -104,7 +105,7 @@ def _make_trial_row(report: Report, trial: TrialRecord, *, has_runs: bool) -> tu
         trial.mode,
         _make_number(trial.agent),
         Span(text=_name_task(report, trial), longest=_TASK_LENGTH),
-        trial.cause or trial.status or NOT_REPORTED,
+        name_end(trial.cause, trial.status) or NOT_REPORTED,
         trial.retrieval or NOT_REPORTED,
         *(_make_figure(column, trial) for column in report.columns),
     )
@@ -174,8 +175,8 @@ def _read_figure(metric: Metric, record: TrialRecord) -> Value | RecordedFigures
 
 
 def _list_facts(record: TrialRecord) -> Iterator[tuple[str, Text]]:
-    yield "Status", _format_value(record.status)
-    yield "Cause", _format_value(record.cause)
+    yield "Status", _format_value(name_end(None, record.status))
+    yield "Cause", _format_value(name_end(record.cause))
     if record.detail:
         yield "Detail", record.detail
     yield "Retrieval", _format_value(record.retrieval)

@@ -7,6 +7,7 @@ from swarm_bench.analysis.cases.summary import list_case_warnings, make_facts
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import make_definitions, make_difference, paragraph
 from swarm_bench.analysis.documents.opening import Opening, make_summary
+from swarm_bench.analysis.documents.shown_trials import mark_named
 from swarm_bench.analysis.missed_tasks import describe_most_missed, find_missed, make_missed_section
 from swarm_bench.analysis.retrieve.caveats import FORM_PHRASES, KINDS
 from swarm_bench.analysis.retrieve.figures import Answers, compute_middle, compute_p95, list_values
@@ -39,6 +40,7 @@ from swarm_bench.core.session.retrieving import (
     RetrieveExperiment,
     get_figure,
 )
+from swarm_bench.core.session.tasks import relevant_files
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 _SCORES = ("recall_1", "recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
@@ -71,6 +73,13 @@ class ComparedSearches(Answers):
         share = get_figure(record, "reciprocal_rank")
         if share is not None:
             yield "rank of the first right file", f"{1 / share:.0f}" if share else "none is named"
+
+    def check_key(self, record: CaseRecord) -> Iterator[tuple[str, bool]]:
+        """Yield the right files. What is found is read as in the answer of an agent: a pattern of a
+        mode file is a program of whoever made the session."""
+        task, _ = self.questions[record.case]
+        recall = get_figure(record, "recall")
+        return mark_named(relevant_files(task), recall, record.answer or "")
 
 
 def make_document(answers: Answers) -> Document:

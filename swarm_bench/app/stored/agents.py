@@ -40,13 +40,14 @@ from swarm_bench.runtime.files import hold_lock
 class SeriesSession(StoredSession):
     """A session for each size of swarm; what is of a single one is asked of these."""
 
-    def report(self) -> RenderedDocument:
-        return write_series_summary(self.path, audited=True)
+    def report(self, notice: str = "") -> RenderedDocument:
+        return write_series_summary(self.path, audited=True, notice=notice)
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
         if overrides:
             self._refuse()
-        return write_document(_summarise_series(self.path, {}, audited=True))
+        document = _summarise_series(self.path, {}, audited=True)
+        return write_document(document.add_notice(notice))
 
     def _describe_refusal(self) -> str:
         sizes = find_sessions(self.path)
@@ -56,11 +57,16 @@ class SeriesSession(StoredSession):
 
 @pause_collection()
 def write_series_summary(
-    path: Path, read: dict[int, SessionData] | None = None, *, audited: bool = False
+    path: Path,
+    read: dict[int, SessionData] | None = None,
+    *,
+    audited: bool = False,
+    notice: str = "",
 ) -> RenderedDocument:
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
-    summary = write_files(_summarise_series(path, {} if read is None else read, audited=audited))
+    document = _summarise_series(path, {} if read is None else read, audited=audited)
+    summary = write_files(document.add_notice(notice))
     SessionFolder(path).write_summary(summary)
     return summary
 
@@ -97,10 +103,10 @@ class AgentSession(StoredSession):
 
         return plan(self.read_experiment())
 
-    def report(self) -> RenderedDocument:
-        return write_summary(self.folder, audited=True)[1]
+    def report(self, notice: str = "") -> RenderedDocument:
+        return write_summary(self.folder, audited=True, notice=notice)[1]
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
         data = read_audited(self.folder)
         if overrides:
             from swarm_bench.app.setup.choosing import check_verdict  # heavy
@@ -111,7 +117,7 @@ class AgentSession(StoredSession):
         }
         settings = {**data.experiment.settings, **new_settings}
         experiment = data.experiment.model_copy(update={"settings": settings})
-        document = _summarise(replace(data, experiment=experiment))[1]
+        document = _summarise(replace(data, experiment=experiment))[1].add_notice(notice)
         if overrides or not self.folder.details.is_file():
             return write_document(document)
         return replace(write_files(remove_pictures(document)), document=document)
@@ -208,13 +214,14 @@ def _describe_claims(selection: Selection) -> str:
 
 @pause_collection()
 def write_summary(
-    folder: SessionFolder, *, audited: bool = False
+    folder: SessionFolder, *, audited: bool = False, notice: str = ""
 ) -> tuple[Report, RenderedDocument]:
     """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
-    beside it. `audited`: held against the streams of its agents."""
+    beside it. `audited`: held against the streams of its agents. A notice stands before all
+    else."""
     data = read_audited(folder) if audited else folder.read()
     report, document = _summarise(data)
-    summary = write_files(document)
+    summary = write_files(document.add_notice(notice))
     folder.write_summary(summary)
     return report, summary
 

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.stored.session import StoredSession, open_session
+from swarm_bench.benchmarks.swarm.folder import find_sessions
 from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import Document, RenderedDocument
@@ -20,17 +20,17 @@ from swarm_bench.runtime.untrusted import open_untrusted
 _HEAD = 1_000
 """Bytes of a page that have its marker."""
 _STILL_RUNS = (
-    "This session still runs. The page has what there was when it was written; write it again when "
-    "the session has ended."
+    "This session still runs: this is what there is of it so far; write it again when the session "
+    "has ended."
 )
 
 
 @pause_collection()
-def write_page(session: StoredSession, document: Document, notice: str = "") -> None:
+def write_page(session: StoredSession, document: Document) -> None:
     """Write the page of a session, and those of its tasks where it has no room for them. Raises
     `UsageError` where a file of that name is no page of ours, and `StoreError`."""
     _check_own(session.path / PAGE)
-    page = render_page(replace(session.build_page(document), notice=notice))
+    page = render_page(session.build_page(document))
     for name in page.task_pages:
         _check_own(session.path / name)
     for name, html in page.task_pages.items():
@@ -60,14 +60,15 @@ def report_page(path: Path, overrides: Mapping[str, Any]) -> RenderedDocument:
     if not is_writable(path):
         raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
     session = open_session(path)
-    summary = session.report()
-    write_page(session, summary.document, _STILL_RUNS if is_locked(path / LOCK) else "")
+    summary = session.report(describe_running(path))
+    write_page(session, summary.document)
     return summary
 
 
-def report_anew(session: StoredSession) -> RenderedDocument:
-    """Write the summary of a session again, and its page if it has one of ours."""
-    summary = session.report()
+def report_anew(session: StoredSession, notice: str = "") -> RenderedDocument:
+    """Write the summary of a session again, and its page if it has one of ours; a notice stands
+    before all else. Whoever holds the session may do so."""
+    summary = session.report(notice)
     renew_page(session, summary.document)
     return summary
 
@@ -76,7 +77,13 @@ def renew_page(session: StoredSession, document: Document) -> None:
     """Write the page of a session again, if it has one of ours."""
     path = session.path
     if is_own(path / PAGE) and is_writable(path):
-        write_page(session, document, _STILL_RUNS if is_locked(path / LOCK) else "")
+        write_page(session, document)
+
+
+def describe_running(path: Path) -> str:
+    """Say that a session still runs, or one of a series; empty where none does."""
+    folders = [path, *(member.path for member in find_sessions(path).values())]
+    return _STILL_RUNS if any(is_locked(folder / LOCK) for folder in folders) else ""
 
 
 def make_page(path: Path) -> Path:

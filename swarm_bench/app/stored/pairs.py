@@ -110,12 +110,12 @@ class PairSession(StoredSession):
         session = read_session(self.folder, self.benchmark.metrics(), ComparedArms)
         return replace(session, folder=str(self.folder.path))
 
-    def report(self) -> RenderedDocument:
-        summary = write_files(self.read().document)
+    def report(self, notice: str = "") -> RenderedDocument:
+        summary = write_files(self.read().document.add_notice(notice))
         self.folder.write_summary(summary)
         return summary
 
-    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
         if foreign := [flag(name) for name in overrides if name not in self.settings]:
             raise UsageError(
                 f"{', '.join(foreign)}: the verdict of this session is on "
@@ -124,7 +124,8 @@ class PairSession(StoredSession):
         session = self.read()
         changes = self.build_changes(overrides, session.metrics)
         experiment = session.experiment.model_copy(update=changes)
-        return write_document(replace(session, experiment=experiment).document)
+        document = replace(session, experiment=experiment).document
+        return write_document(document.add_notice(notice))
 
     def build_changes(self, overrides: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
         """Return what other settings of the verdict change in the experiment. Raises

@@ -9,7 +9,12 @@ from typing import Any
 from swarm_bench.analysis.documents import diff, gate
 from swarm_bench.analysis.documents.gate import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
-from swarm_bench.app.stored.pages import renew_page, report_anew, report_page
+from swarm_bench.app.stored.pages import (
+    describe_running,
+    renew_page,
+    report_anew,
+    report_page,
+)
 from swarm_bench.app.stored.session import RescoreRequest, open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import RenderedDocument
@@ -73,14 +78,14 @@ def report(
     """
     if writes_page:
         return report_page(path, overrides)
-    session = open_session(path)
+    session, notice = open_session(path), describe_running(path)
     if overrides:
         from swarm_bench.config.layers import check_options  # heavy
 
-        return session.reanalyse(check_options(overrides))
+        return session.reanalyse(check_options(overrides), notice)
     if not is_writable(path):
-        return session.reanalyse({})
-    return report_anew(session)
+        return session.reanalyse({}, notice)
+    return report_anew(session, notice)
 
 
 def rescore(path: Path, request: RescoreRequest) -> RenderedDocument:

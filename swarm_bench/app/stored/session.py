@@ -59,11 +59,11 @@ class StoredSession:
         """Make the plan of its experiment."""
         self._refuse()
 
-    def report(self) -> "RenderedDocument":
-        """Render the summary, and write it."""
+    def report(self, notice: str = "") -> "RenderedDocument":
+        """Render the summary, and write it; a notice stands before all else."""
         raise NotImplementedError
 
-    def reanalyse(self, overrides: "Mapping[str, Any]") -> "RenderedDocument":
+    def reanalyse(self, overrides: "Mapping[str, Any]", notice: str = "") -> "RenderedDocument":
         """Render the summary with other settings of the verdict; nothing is written."""
         raise NotImplementedError
 

@@ -31,7 +31,7 @@ from swarm_bench.core.events import (
     WarningRaised,
 )
 from swarm_bench.core.session.base import RecordView
-from swarm_bench.core.status import Cause
+from swarm_bench.core.status import Cause, name_end
 
 
 @contextmanager
@@ -184,6 +184,6 @@ def _describe_end(record: RecordView) -> str:
     tokens = record.effective_tokens
     token_text = "tokens unknown" if tokens is None else f"{tokens} tokens"
     return (
-        f"{_at(record.node)}run {record.run}, {record.arm} {record.number} ended: {record.status} "
-        f"({record.cause}), {seconds}, {token_text}"
+        f"{_at(record.node)}run {record.run}, {record.arm} {record.number} ended: "
+        f"{name_end(None, record.status)} ({name_end(record.cause)}), {seconds}, {token_text}"
     )

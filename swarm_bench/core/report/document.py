@@ -5,7 +5,7 @@ a summary of its own makes a `Document`; whoever can render one needs to know no
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -330,6 +330,10 @@ class Document:
     apart: Attachment | None = None
     brief: tuple[Block, ...] = ()
     """Blocks that are shown at a terminal, where the rest is a file."""
+
+    def add_notice(self, notice: str) -> "Document":
+        """Put a sentence before what else must be known first; an empty one changes nothing."""
+        return replace(self, banner=" ".join(filter(None, (notice, self.banner))) or None)
 
 
 @dataclass(frozen=True, kw_only=True)

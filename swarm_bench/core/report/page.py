@@ -140,8 +140,6 @@ class SessionPage:
     """A page on a session."""
 
     document: Document
-    notice: str = ""
-    """What must be known before all else; empty where nothing is."""
     command: str = ""
     """Command that repeats the session; empty where its experiment does not tell it."""
     matrix: Matrix | None = None

@@ -28,6 +28,7 @@ from swarm_bench.core.report.document import (
     Picture,
     Scale,
     Section,
+    ShownEffect,
     Span,
     Text,
     Value,
@@ -85,7 +86,7 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
     html = _render(
         document.title,
         tab_title=_write_tab_title(document),
-        notices=[text for text in (page.notice, document.banner) if text],
+        banner=document.banner,
         warnings=_list_warnings(document),
         opening=[*_select(document.sections, Part.HEADLINE, folded=False)],
         figures=[*_select(document.sections, None, folded=False)],
@@ -118,7 +119,7 @@ def _render_task(title: str, content: str) -> str:
 
 
 def _render(title: str, **parts: Any) -> str:
-    empty = dict.fromkeys(("notices", "warnings", "opening", "figures"), ())
+    empty = dict.fromkeys(("warnings", "opening", "figures"), ())
     empty |= dict.fromkeys(("folded", "set_up", "packed", "omissions", "task_links"), ())
     return (
         _load_templates()
@@ -134,6 +135,7 @@ def _render(title: str, **parts: Any) -> str:
             format_inline=format_inline,
             format_entry=_format_entry,
             **{
+                "banner": None,
                 "command": "",
                 "tab_title": "",
                 "matrix": None,
@@ -245,12 +247,14 @@ def _call(macro: str, *arguments: Any) -> Markup:
     module = (
         _load_templates()
         .get_template("blocks.html.j2")
-        .make_module(
-            {"format_inline": format_inline, "draw": lambda effect: Markup(render_effect(effect))}
-        )
+        .make_module({"format_inline": format_inline, "draw": _draw_effect})
     )
     html: Markup = getattr(module, macro)(*arguments)
     return html
+
+
+def _draw_effect(effect: ShownEffect, beside: Iterable[ShownEffect]) -> Markup:
+    return Markup(render_effect(effect, beside))
 
 
 def _describe_rest(grid: Grid) -> str:

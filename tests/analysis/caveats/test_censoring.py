@@ -33,7 +33,7 @@ def with_stopped(records: list[TrialRecord], tasks: int, **changes: Any) -> list
 def test_a_saving_by_trials_that_were_stopped_is_not_shown(golden: Sentences) -> None:
     found = standing(BASELINE, with_stopped(trials("canopy", 0.7), 7))
     golden(text_of(found.answer))
-    some = "14 of 36 trials in the ratios ended without an answer (14 timeout)"
+    some = "14 of 36 trials in the ratios ended without an answer (14 timed out)"
     assert found.qualifications == (some,)
 
 

@@ -146,7 +146,7 @@ def test_trials_without_an_answer_qualify_also_the_reference(
         return [trial(mode, agent=1), *ends]
 
     found = headline(session(*with_limits("baseline"), *with_limits("canopy")))
-    said = "2 of 3 trials in the ratios ended without an answer (1 max-turns, 1 timeout)"
+    said = "2 of 3 trials in the ratios ended without an answer (1 ran out of turns, 1 timed out)"
     assert [said in one.qualifications for one in found.standings] == [True, True]
     assert found.ratios is not None
 

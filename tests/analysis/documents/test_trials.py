@@ -49,7 +49,7 @@ def test_of_many_each_agent_has_one_and_the_file_has_all() -> None:
     assert "Run" not in grid.headers
     assert address == "metrics.jsonl"
     first, second = rows[:2]
-    assert (first["Outcome"], second["Outcome"]) == ("2 finished, 1 timeout", "finished")
+    assert (first["Outcome"], second["Outcome"]) == ("2 finished, 1 timed out", "finished")
     cost, tokens = first["Cost"], first["Reported Tokens"]
     assert isinstance(cost, Value)
     assert isinstance(tokens, Value)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.documents.shown_trials import mark_named
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.app.stored.transcripts import show_trial
 from swarm_bench.core.outcome import Usage
@@ -64,6 +65,31 @@ def test_a_trial_of_a_search_has_the_rank_of_the_first_right_file() -> None:
     trials = read("retrieve")
     assert {figures(trial)["rank of the first right file"] for trial in trials.values()} == {"1"}
     assert all(trial.answer for trial in trials.values())
+
+
+def test_a_trial_of_a_search_has_the_files_of_its_key() -> None:
+    keys = [trial.key for task in build("retrieve").tasks for trial in task.trials]
+    assert keys[0] == (("shop/auth.py", True),)
+    assert all(is_named for key in keys for _, is_named in key)
+    assert all(keys)
+    assert not any(trial.key for trial in read("apps").values())
+
+
+@pytest.mark.parametrize(
+    ("recall", "answer", "marks"),
+    [
+        (0.5, "- `shop/auth.py:1-60`\n- `shop/jobs.py:3`", (True, False)),
+        (0.0, "the call failed: shop/auth.py", (False, False)),
+        (1.0, "what only its mode file reads", (True, True)),
+        (0.5, "what only its mode file reads", ()),
+        (None, "shop/auth.py", ()),
+    ],
+)
+def test_files_of_a_key_are_marked_where_that_agrees_with_the_figures(
+    recall: float | None, answer: str, marks: tuple[bool, ...]
+) -> None:
+    files = ("shop/auth.py", "shop/models.py")
+    assert tuple(is_named for _, is_named in mark_named(files, recall, answer)) == marks
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ read and used by all. NEED_BROWSER=1 fails where the tests would be skipped; `ma
 sets up what they need."""
 
 import re
+from base64 import b64encode
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -328,6 +329,48 @@ def test_nothing_serious_is_in_the_way_of_anybody(
     assert serious == []
     wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
     assert not wide
+    context.close()
+
+
+READ_PIXEL = """async ([image, x, y]) => {
+  const bitmap = await createImageBitmap(await (await fetch(image)).blob());
+  const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  return [...context.getImageData(x, y, 1, 1).data].slice(0, 3);
+}"""
+
+
+def find_shaded_edges(chromium: Any, region: Any) -> list[str]:
+    """Return the edges of what scrolls at which its first line of pixels is no bare page."""
+    picture = b64encode(region.screenshot()).decode()
+    blank = chromium.new_page()
+    places = {"left": 2, "middle": 195, "right": int(region.bounding_box()["width"]) - 3}
+    colours = {
+        name: blank.evaluate(READ_PIXEL, [f"data:image/png;base64,{picture}", x, 2])
+        for name, x in places.items()
+    }
+    blank.close()
+    return [name for name in ("left", "right") if colours[name] != colours["middle"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["figure", "table"])
+def test_what_is_wider_than_a_phone_shows_at_its_edges_that_it_goes_on(
+    name: str, scheme: Any, chromium: Any, tmp_path: Path
+) -> None:
+    path = write(tmp_path, render_page(make_page("a-long-name")).html)
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 800}, color_scheme=scheme, java_script_enabled=False
+    )
+    page = context.new_page()
+    page.goto(path.as_uri())
+    region = page.locator(f".scroll:has({'svg' if name == 'figure' else 'thead'})").first
+    assert region.evaluate("it => it.scrollWidth > it.clientWidth")
+    assert find_shaded_edges(chromium, region) == ["right"]
+    region.evaluate("it => { it.scrollLeft = (it.scrollWidth - it.clientWidth) / 2; }")
+    assert find_shaded_edges(chromium, region) == ["left", "right"]
+    region.evaluate("it => { it.scrollLeft = it.scrollWidth; }")
+    assert find_shaded_edges(chromium, region) == ["left"]
     context.close()
 
 
