@@ -19,6 +19,7 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
 AGENTS = Step("swarm-bench agents", "again with an agent that has a model")
+_WRITE_TASKS = "swarm-bench docs tasks"
 GAVE_ALL = "it gives no more than these"
 """Clause in the description of how tasks were made."""
 FOR_MISSING = "for what is missing"
@@ -49,7 +50,10 @@ def round_up(cases: int) -> int:
 
 
 def advise_new_tasks(experiment: AnyExperiment, aim: str, options: str = "") -> Step:
-    """Advise to make tasks of the session's repository."""
+    """Advise to make tasks of the session's repository, or to write some: none are made of a plain
+    folder, as answers are looked for in commits."""
+    if experiment.repository.commit is None:
+        return Step(_WRITE_TASKS, f"{aim}, written by hand")
     return Step(f"swarm-bench tasks make{write_typed_options(experiment, 'repo')}{options}", aim)
 
 
@@ -77,7 +81,7 @@ def advise_tasks(needed: int, experiment: AnyExperiment) -> Step:
     count_option = re.search(r"--count (\d+)", recipe)
     if GAVE_ALL in recipe or (count_option and len(experiment.tasks) < int(count_option[1])):
         if "--per-file" in recipe:
-            return Step("swarm-bench docs tasks", "again with tasks of your own")
+            return Step(_WRITE_TASKS, "again with tasks of your own")
         options, aim = f"{options} --per-file 3", "again with more tasks for each file"
     options += _write_output_option(experiment, count)
     return replace(advise_new_tasks(experiment, aim, options), cases=count)

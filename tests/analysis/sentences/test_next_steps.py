@@ -3,7 +3,12 @@
 import pytest
 
 from swarm_bench.analysis.documents.opening import Opening, make_brief
-from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, advise_keys, advise_tasks
+from swarm_bench.analysis.sentences.next_steps import (
+    GAVE_ALL,
+    advise_keys,
+    advise_new_tasks,
+    advise_tasks,
+)
 from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_experiment
@@ -63,3 +68,22 @@ def test_a_task_file_that_was_typed_is_not_replaced(golden: Sentences) -> None:
     step = advise_tasks(60, make_experiment(("baseline",), settings=file))
     assert step.command == "swarm-bench tasks make --count 60 --output tasks/mine-60.yaml"
     golden("".join(it if isinstance(it, str) else it.text for it in step.line))
+
+
+def test_a_plain_folder_is_asked_for_no_tasks_that_are_made_from_commits() -> None:
+    typed = {
+        "repo": {"value": "/srv/folder", "source": "command line"},
+        "tasks": {"value": "mine.yaml", "source": "command line"},
+    }
+    git = make_experiment(("baseline",), settings=typed)
+    repository = git.repository.model_copy(update={"kind": "folder", "commit": None})
+    plain = git.model_copy(update={"repository": repository})
+    for step in (
+        advise_keys(plain),
+        advise_tasks(60, plain),
+        advise_new_tasks(plain, "again with tasks that can tell"),
+    ):
+        assert step.command == "swarm-bench docs tasks"
+    assert (advise_tasks(60, plain).cases, advise_tasks(60, git).cases) == (60, 60)
+    assert "60" in advise_tasks(60, plain).aim
+    assert advise_keys(git).command.startswith("swarm-bench tasks make")
