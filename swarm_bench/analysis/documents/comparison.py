@@ -160,7 +160,7 @@ def _make_effects(report: Report) -> Section | None:
 
 def _draw_effects(report: Report) -> Iterator[Block]:
     """Yield the pictures that stand below the table."""
-    if effects := make_chart(report.headline):
+    if effects := make_chart(report.headline, report.modes):
         yield make_picture("effects", effects)
     if cost := make_cost_chart(report.headline, report.modes):
         yield make_picture("cost", cost)

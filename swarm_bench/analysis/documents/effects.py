@@ -28,10 +28,10 @@ _AXIS = Axis(
 )
 
 
-def make_chart(headline: Headline) -> RowChart | None:
-    """Make the chart; `None` where no ratio can be shown."""
+def make_chart(headline: Headline, modes: Sequence[str]) -> RowChart | None:
+    """Make the chart of the modes; `None` where no ratio can be shown."""
     ratios = headline.ratios
-    rows = tuple(_make_mark_rows(ratios))[:_MAX_ROWS] if ratios else ()
+    rows = tuple(_make_mark_rows(ratios, modes))[:_MAX_ROWS] if ratios else ()
     if ratios is None or not rows:
         return None
     has_primary = any(row.is_emphasised for row in rows)
@@ -39,15 +39,16 @@ def make_chart(headline: Headline) -> RowChart | None:
         title=f"Effects against {ratios.reference}",
         explanation=f"{_DESCRIPTION}{_BOLD if has_primary else _OF_WHAT_WAS_FOUND}",
         axis=_AXIS,
-        groups=(MarkGroup(label="", shape=0),),
+        groups=tuple(MarkGroup(label="", shape=number) for number in range(len(modes))),
         rows=rows,
         band=(1 / (1 + ratios.margin), 1, 1 + ratios.margin),
     )
 
 
-def _make_mark_rows(ratios: Ratios) -> Iterator[MarkRow]:
+def _make_mark_rows(ratios: Ratios, modes: Sequence[str]) -> Iterator[MarkRow]:
     """Yield what the table shows too."""
     for at, column in enumerate(ratios.columns):
+        group = modes.index(column.mode)
         for row in () if column.as_used else ratios.rows:
             ratio = row.ratios[at]
             if ratio is None or not isinstance(make_ratio_cell(ratios, row, at), Value):
@@ -56,7 +57,7 @@ def _make_mark_rows(ratios: Ratios) -> Iterator[MarkRow]:
                 low, high = ratio.interval or (None, None)
                 yield MarkRow(
                     label=f"{column.mode}: {row.metric.title}",
-                    marks=(RowMark(group=0, value=ratio.estimate, interval=ratio.interval),),
+                    marks=(RowMark(group=group, value=ratio.estimate, interval=ratio.interval),),
                     figure=Value(scale=Scale.RATIO, value=ratio.estimate, low=low, high=high),
                     is_emphasised=row.metric.key == ratios.primary,
                 )

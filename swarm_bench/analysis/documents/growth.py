@@ -145,8 +145,13 @@ def _draw_sizes(series: Series) -> Iterator[Picture]:
 
 def _make_size_chart(series: Series, key: str) -> PlaneChart | None:
     rows = {mode.mode: row for mode in series.modes for row in mode.rows if row.metric.key == key}
-    lines = [Line(label=mode, points=_list_points(series, row)) for mode, row in rows.items()]
-    visible = [line for line in lines if line.points][:MAX_LINES]
+    modes = [mode.mode for mode in series.modes]
+    lines = [
+        Line(label=mode, shape=number, points=_list_points(series, rows[mode]))
+        for number, mode in enumerate(modes[:MAX_LINES])
+        if mode in rows
+    ]
+    visible = [line for line in lines if line.points]
     if not any(len(line.points) > 1 for line in visible):
         return None
     metric = next(iter(rows.values())).metric
@@ -154,8 +159,7 @@ def _make_size_chart(series: Series, key: str) -> PlaneChart | None:
     low, high = (0, 1) if metric.is_share else (0, None)
     return PlaneChart(
         title=f"{metric.title} by size of the swarms",
-        explanation=f"{_OF_SIZES} {metric.definition}"
-        f"{list_absent((mode.mode for mode in series.modes), visible)}",
+        explanation=f"{_OF_SIZES} {metric.definition}{list_absent(modes, visible)}",
         x=Axis(label=_SIZES, style=Style.WHOLE, is_logarithmic=True, ticks=sizes),
         y=Axis(label=f"{metric.title}, {metric.unit}", style=metric.style, low=low, high=high),
         lines=tuple(visible),
