@@ -205,6 +205,13 @@ def test_a_size_that_was_not_run_is_named(trial: Make, session: Session, golden:
     assert "1, 2 (not run)" in render_series(found)
 
 
+@pytest.mark.parametrize("value", [3, "12", None, {"a": 1}, ["1", None, [2]]])
+def test_sizes_that_are_no_numbers_are_none(trial: Make, session: Session, value: object) -> None:
+    agents = {"agents": {"value": value, "source": "command line"}}
+    found = series({1: session(trial(), swarm_size=1, settings=agents)})
+    assert not any("not run" in warning for warning in found.warnings)
+
+
 def test_one_size_says_nothing_of_sharing(trial: Make, session: Session) -> None:
     found = series({4: session(trial(), swarm_size=4)})
     assert found.modes[0].sentence == ""
