@@ -12,7 +12,12 @@ from swarm_bench.app.running import agents
 from swarm_bench.app.running.agents import AgentCall
 from swarm_bench.app.session import check_output, make_folder
 from swarm_bench.app.setup.resolving import read_session
-from swarm_bench.app.stored.agents import SeriesSession, write_series_summary, write_summary
+from swarm_bench.app.stored.agents import (
+    AgentSession,
+    SeriesSession,
+    write_series_summary,
+    write_summary,
+)
 from swarm_bench.app.stored.pages import write_last_page
 from swarm_bench.app.trust.approval import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions, member_folder
@@ -130,7 +135,7 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
         stop_error = _run_sizes(resolved, design, folder, results, read, emit)
         if stop_error and not find_sessions(folder):
             raise stop_error
-        summary = _write_summaries(folder, read, stop_error)
+        summary = _write_summaries(folder, read, stop_error, emit)
         write_last_page(SeriesSession(folder), summary.document, emit)
     finally:
         if not find_sessions(folder):
@@ -177,14 +182,16 @@ def _run_sizes(
 
 
 def _write_summaries(
-    folder: Path, read: dict[int, SessionData], stop_error: BaseException | None
+    folder: Path, read: dict[int, SessionData], stop_error: BaseException | None, emit: Emit
 ) -> RenderedDocument:
-    """Write the summary on top, and that of a session which was cut off before it could."""
+    """Write the summary on top, and that of a session which was cut off before it could, with its
+    page."""
     try:
         if stop_error:
             for size, member in find_sessions(folder).items():
                 if size not in read:
-                    write_summary(member)
+                    _, summary = write_summary(member)
+                    write_last_page(AgentSession(member.path), summary.document, emit)
         return write_series_summary(folder, read)
     except StoreError as error:
         raise stop_error or error from error

@@ -116,7 +116,8 @@ def _draw_rows(chart: RowChart, *, is_inline: bool) -> str:
     ]
     end = _ROW_END - _EXTRA * bool(chart.extra_column)
     scale = _Scale(chart.axis, [*values, *(chart.band or ())], _ROW_BEGIN, end)
-    legend, top = _lay_out_legend(chart.groups if len(chart.groups) > 1 else ())
+    labelled_groups = [group for group in chart.groups if group.label]
+    legend, top = _lay_out_legend(labelled_groups if len(labelled_groups) > 1 else ())
     first = top + _ROW * (1.5 if chart.extra_column else 1)
     rows = [
         _lay_out_row(chart, row, scale, first + _ROW * number)
@@ -181,7 +182,7 @@ def _spread(xs: Sequence[float], y: float) -> list[float]:
 
 def _draw_plane(chart: PlaneChart, *, is_inline: bool) -> str:
     points = [point for line in chart.lines for point in line.points]
-    groups = [MarkGroup(label=line.label, shape=number) for number, line in enumerate(chart.lines)]
+    groups = [MarkGroup(label=line.label, shape=line.shape) for line in chart.lines]
     legend, top = _lay_out_legend(groups)
     first, bottom = top + _ROW, top + _ROW + _PLANE_HEIGHT
     xs = [value for point in points for value in (point.x, *(point.x_interval or ()))]

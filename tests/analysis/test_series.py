@@ -71,6 +71,27 @@ def test_what_sizes_come_to_is_drawn(grown: Callable[..., Series]) -> None:
     assert charts["Wall time"].x.ticks == (1, 2)
 
 
+def test_a_mode_that_a_picture_lacks_takes_no_mark_from_others(
+    trial: Make, session: Session
+) -> None:
+    def of(size: int) -> SessionData:
+        trials = [
+            trial("baseline", wall_seconds=1.0, effective_tokens=9),
+            trial("canopy", wall_seconds=2.0, effective_tokens=None),
+            trial("canopy-service", wall_seconds=None, effective_tokens=7),
+        ]
+        return session(*trials, swarm_size=size, modes=("baseline", "canopy", "canopy-service"))
+
+    charts = find_charts(series({1: of(1), 2: of(2)}))
+    looks = {chart.title.split(" by ")[0]: chart.lines for chart in charts}
+    assert [(line.label, line.shape) for line in looks["Wall time"]] == [
+        ("baseline", 0), ("canopy", 1)
+    ]  # fmt: skip
+    assert [(line.label, line.shape) for line in looks["Effective tokens"]] == [
+        ("baseline", 0), ("canopy-service", 2)
+    ]  # fmt: skip
+
+
 def test_a_single_size_and_what_is_unknown_are_not_drawn(grown: Callable[..., Series]) -> None:
     found = grown(lambda size, _: {"wall_seconds": None if size == 1 else 1.0})
     assert "Wall time" not in {chart.title.split(" by ")[0] for chart in find_charts(found)}
@@ -182,6 +203,13 @@ def test_a_size_that_was_not_run_is_named(trial: Make, session: Session, golden:
     found = series({1: session(trial(), swarm_size=1, settings=agents)})
     golden(found.warnings[0])
     assert "1, 2 (not run)" in render_series(found)
+
+
+@pytest.mark.parametrize("value", [3, "12", None, {"a": 1}, ["1", None, [2]]])
+def test_sizes_that_are_no_numbers_are_none(trial: Make, session: Session, value: object) -> None:
+    agents = {"agents": {"value": value, "source": "command line"}}
+    found = series({1: session(trial(), swarm_size=1, settings=agents)})
+    assert not any("not run" in warning for warning in found.warnings)
 
 
 def test_one_size_says_nothing_of_sharing(trial: Make, session: Session) -> None:

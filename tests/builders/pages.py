@@ -92,7 +92,11 @@ def make_charts(text: str) -> tuple[RowChart, PlaneChart]:
     )
     axis = Axis(label=text, style=Style.AVERAGE)
     lines = tuple(
-        Line(label=f"{text}{at}", points=(Point(x=1, y=at, y_interval=(0, 9)), Point(x=2, y=at)))
+        Line(
+            label=f"{text}{at}",
+            shape=at,
+            points=(Point(x=1, y=at, y_interval=(0, 9)), Point(x=2, y=at)),
+        )
         for at in range(7)
     )
     rows = RowChart(

@@ -261,6 +261,62 @@ def test_a_folder_of_the_script_stays_as_it_is(bench: Bench) -> None:
     assert sorted(path.name for path in folder.rglob("*")) == before
 
 
+SERIES = ("compare", "--modes", "baseline", "--agents", "1", "2", "--runs", "1", "--quiet")
+
+
+@pytest.fixture
+def series(bench: Bench) -> Path:
+    """A series that has ended."""
+    done = bench.call(*SERIES, "--repo", str(bench.repo), "--output", "out")
+    assert done.code == 0, done.err
+    return bench.folder / "out"
+
+
+def find_links(page: Path) -> list[str]:
+    return re.findall('<a href="(agents-[^"]*)">', page.read_text())
+
+
+def test_the_page_of_a_series_leads_to_those_of_its_sessions(bench: Bench, series: Path) -> None:
+    pages = [series / f"agents-{size}" / "report.html" for size in (1, 2)]
+    assert find_links(series / "report.html") == ["agents-1/report.html", "agents-2/report.html"]
+    assert "agents-2/summary.md" in (series / "summary.md").read_text()
+    before = [page.read_bytes() for page in pages]
+    for page in pages:
+        page.unlink()
+    assert bench.call("report", "out").code == 0
+    assert find_links(series / "report.html") == ["agents-1/summary.md", "agents-2/summary.md"]
+    done = bench.call("report", "out", "--html")
+    assert (done.code, done.err) == (0, "")
+    assert [page.read_bytes() for page in pages] == before
+    assert find_links(series / "report.html") == ["agents-1/report.html", "agents-2/report.html"]
+
+
+def test_a_foreign_file_in_a_session_of_a_series_is_one_warning(bench: Bench, series: Path) -> None:
+    foreign, forged = (series / f"agents-{size}" / "report.html" for size in (1, 2))
+    for words in (("report", "out", "--html"), ("view", "out")):
+        foreign.write_text("<p>mine</p>")
+        forged.write_text(forged.read_text().replace("<h1>", "<h1>Old "))
+        done = bench.call(*words, env={"BROWSER": "true %s"})
+        assert done.code == 0, done.err
+        (warning, *_) = done.err.splitlines()
+        assert warning.startswith("note: There is no page on this session: ")
+        assert "agents-1/report.html is no page of swarm-bench and stays as it is" in warning
+        assert done.err.count("note: ") == 1
+        assert foreign.read_text() == "<p>mine</p>"
+        assert "<h1>Old " not in forged.read_text()
+        assert find_links(series / "report.html") == [
+            "agents-1/summary.md", "agents-2/report.html"
+        ]  # fmt: skip
+
+
+def test_a_series_of_which_a_session_runs_says_so(bench: Bench, series: Path) -> None:
+    with hold_lock(series / "agents-2" / LOCK):
+        assert bench.call("report", "out", "--html").code == 0
+    for folder in (series, series / "agents-2"):
+        assert "This session still runs." in (folder / "report.html").read_text()
+    assert "This session still runs." not in (series / "agents-1" / "report.html").read_text()
+
+
 def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
     files = [session / name for name in ("report.html", "summary.md", "details.md")]
     with hold_lock(session / LOCK):
@@ -287,8 +343,12 @@ def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
          "--generate-only"),
         ("compare", "--modes", "baseline", "bm25", "--agents", "3", "--block-size", "1",
          "--slice", "2/3"),
+        ("compare", "--modes", "baseline", "bm25", "--agents", "3", "1", "--max-turns", "9"),
     ],
-    ids=["compare", "calibrate", "ab", "retrieve", "run", "slice of run", "slice of compare"],
+    ids=[
+        "compare", "calibrate", "ab", "retrieve", "run", "slice of run", "slice of compare",
+        "series",
+    ],
 )  # fmt: skip
 def test_the_command_on_the_page_repeats_the_session(bench: Bench, words: tuple[str, ...]) -> None:
     repo = () if words[0] == "run" else ("--repo", str(bench.repo))
@@ -302,6 +362,16 @@ def test_the_command_on_the_page_repeats_the_session(bench: Bench, words: tuple[
     assert program == "swarm-bench"
     again = bench.call(*typed, "--quiet", "--output", "again")
     assert again.code == done.code, again.err
-    declared = [bench.experiment(folder)["beforehand"] for folder in ("out", "again")]
-    assert declared[0]["sha256"] == declared[1]["sha256"]
-    assert bench.experiment("out")["order"] == bench.experiment("again")["order"]
+    keys = ("order", "agents", "swarm_size", "limits", "runs")
+    plans = [
+        {
+            path.parent.relative_to(folder): (
+                (experiment := json.loads(path.read_bytes()))["beforehand"]["sha256"],
+                *(experiment.get(key) for key in keys),
+            )
+            for path in folder.rglob("experiment.json")
+        }
+        for folder in (bench.folder / "out", bench.folder / "again")
+    ]
+    assert plans[0] == plans[1]
+    assert plans[0]

@@ -7,6 +7,8 @@ import shutil
 import pytest
 import yaml
 
+from swarm_bench.engine.folder import LOCK
+from swarm_bench.runtime.files import hold_lock
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench
 
@@ -75,6 +77,22 @@ def test_a_series_is_continued_and_extended(bench: Bench) -> None:
     alone = bench.call("compare", "--continue", f"{where}/agents-2", "--runs", "3")
     assert (alone.code, len(bench.records(f"{where}/agents-2"))) == (0, 9), alone.err
     assert "different numbers of runs" in bench.call("report", where).out
+
+
+def test_a_size_that_was_cut_off_has_a_page_all_the_same(bench: Bench) -> None:
+    script(bench, {"answer": {"text": "a.py:1", "turns": 2}})
+    words = ["--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED, "--runs", "1"]
+    done = bench.call("compare", *words, "--agents", "1", "2", "--output", "out")
+    assert done.code == 0, done.err
+    page = bench.folder / "out" / "agents-2" / "report.html"
+    page.unlink()
+    with hold_lock(page.parent / LOCK):
+        done = bench.call("compare", "--continue", "out")
+    assert (done.code, "is in use by another swarm-bench" in done.err) == (2, True), done.err
+    assert page.is_file()
+    whole = (bench.folder / "out" / "report.html").read_text()
+    assert 'href="agents-2/report.html"' in whole
+    assert " --agents 1 2 " in whole
 
 
 def test_the_worst_size_gives_the_exit_code(bench: Bench, golden: Sentences) -> None:

@@ -108,7 +108,7 @@ def test_points_stand_in_their_plane_with_what_is_sure_of_them() -> None:
         Point(x=8, y=0.9, x_interval=(4, 16)),
     )
     sizes = Axis(label="Agents", style=Style.WHOLE, ticks=(1, 8))
-    picture = parse(make_plane(Line(label="a", points=points), text="t", x=sizes))
+    picture = parse(make_plane(Line(label="a", shape=0, points=points), text="t", x=sizes))
     low, high = locate_marks(picture, 1)
     assert low[0] < high[0]
     assert low[1] > high[1], "up is more"
@@ -125,7 +125,7 @@ def test_points_stand_in_their_plane_with_what_is_sure_of_them() -> None:
 @pytest.mark.parametrize("value", [0.0, 5.0, -3.0, 1e-9, 1e12])
 def test_one_figure_alone_has_an_axis(value: float) -> None:
     axis = Axis(label="x", style=Style.AVERAGE)
-    line = Line(label="a", points=(Point(x=value, y=0.5),))
+    line = Line(label="a", shape=0, points=(Point(x=value, y=0.5),))
     picture = parse(make_plane(line, x=axis))
     ((x, _, _),) = locate_marks(picture, 1)
     assert 90 <= x <= 820
@@ -144,7 +144,10 @@ def test_marks_at_the_same_figure_do_not_hide_each_other() -> None:
 def test_foreign_texts_are_text() -> None:
     text = "\n".join(HOSTILE)
     point = Point(x=1, y=1)
-    for chart in (make_rows((1, 2), text=text), make_plane(Line(label=text, points=(point,)))):
+    for chart in (
+        make_rows((1, 2), text=text),
+        make_plane(Line(label=text, shape=0, points=(point,))),
+    ):
         for is_inline in (True, False):
             picture = parse(chart, is_inline=is_inline)
             assert {it.tag.removeprefix(SVG) for it in picture.iter()} <= {
@@ -209,7 +212,8 @@ def make_row(value: float, low: float, high: float, **changes: Any) -> MarkRow:
 
 
 def make_effects(*rows: MarkRow) -> RowChart:
-    chart = make_chart(summarise(large_session(6, 1, 2)).headline)
+    report = summarise(large_session(6, 1, 2))
+    chart = make_chart(report.headline, report.modes)
     assert chart is not None
     return replace(chart, rows=rows)
 
@@ -230,6 +234,21 @@ def test_a_ratio_lies_within_its_interval_and_on_its_side_of_one() -> None:
     assert float(band["x"]) < one < float(band["x"]) + float(band["width"])
 
 
+def test_a_subject_looks_the_same_in_rows_and_in_a_plane() -> None:
+    point = Point(x=1, y=0.5)
+    plane = parse(make_plane(*(Line(label="ab"[at], shape=at, points=(point,)) for at in (1, 0))))
+    groups = tuple(MarkGroup(label="", shape=at) for at in range(2))
+    marks = (RowMark(group=1, value=1), RowMark(group=0, value=1))
+    row = MarkRow(label="b, a", marks=marks)
+    rows = parse(replace(make_rows((1, 2)), groups=groups, rows=(row,), extra_column=""))
+    looks = [
+        [(path.attrib["class"], path.attrib["d"]) for path in picture.iter(f"{SVG}path")]
+        for picture in (plane, rows)
+    ]
+    assert looks[0] == [*looks[1], *looks[1]], "in the legend, and in the plane"
+    assert [look for look, _ in looks[1]] == ["hue-1", "hue-0"]
+
+
 def test_foreign_names_in_a_label_are_text() -> None:
     row = make_row(1, 1, 1, label="<script>x</script>&amp;\x1b\x00 \u202e")
     picture = parse(make_effects(row))
@@ -238,11 +257,13 @@ def test_foreign_names_in_a_label_are_text() -> None:
 
 
 def test_nothing_to_compare_is_no_picture() -> None:
-    assert make_chart(summarise(large_session(1, 1, 1)).headline) is None
+    report = summarise(large_session(1, 1, 1))
+    assert make_chart(report.headline, report.modes) is None
 
 
 def test_of_many_modes_the_first_are_drawn() -> None:
-    chart = make_chart(summarise(large_session(6, 1, 40)).headline)
+    report = summarise(large_session(6, 1, 40))
+    chart = make_chart(report.headline, report.modes)
     assert chart is not None
     assert len(chart.rows) == 40
     assert "Only in the table: " in chart.explanation
@@ -271,7 +292,7 @@ def test_an_interval_that_ends_beyond_the_axis_has_an_arrow_head_there() -> None
 def test_a_point_beyond_the_axes_has_arrow_heads_in_a_plane() -> None:
     limited = replace(SHARE, limits=(0.25, 0.75))
     points = Point(x=0.5, y=0.5, y_interval=(0.1, 0.9)), Point(x=0.9, y=0.5)
-    chart = replace(make_plane(Line(label="a", points=points), x=limited), y=limited)
+    chart = replace(make_plane(Line(label="a", shape=0, points=points), x=limited), y=limited)
     assert [turn for _, _, turn in list_arrows(parse(chart))] == [
         "rotate(90)",
         "rotate(-90)",

@@ -168,11 +168,11 @@ def _draw_results(session: ModelSession, rows: Sequence[Result]) -> Iterator[Pic
         it.key for it in metrics if (it.unit, it.style) == (metrics[0].unit, metrics[0].style)
     }
     figures = {
-        _name_row(row, figure, same_unit): figure
+        _name_row(row, figure, same_unit): (session.experiment.arms.index(row.arm), figure)
         for row, figure in parts
         if figure.metric.key in same_unit
     }
-    values = {name: figure for name, figure in figures.items() if figure.value is not None}
+    values = {name: entry for name, entry in figures.items() if entry[1].value is not None}
     if len(values) < 2:
         return
     sentences = [f"Bars: the 95 % interval over {session.intervals_over}, where there is one."]
@@ -184,8 +184,10 @@ def _draw_results(session: ModelSession, rows: Sequence[Result]) -> Iterator[Pic
         title="Results" if len(same_unit) > 1 else metrics[0].title,
         explanation=" ".join(sentences),
         axis=replace(make_axis(metrics[0]), label=metrics[0].unit, is_logarithmic=False),
-        groups=(MarkGroup(label="", shape=0),),
-        rows=tuple(_make_row(name, values[name]) for name in [*values][:_MAX_ROWS]),
+        groups=tuple(
+            MarkGroup(label="", shape=number) for number in range(len(session.experiment.arms))
+        ),
+        rows=tuple(_make_row(name, *values[name]) for name in [*values][:_MAX_ROWS]),
     )
     yield make_picture("results", chart)
 
@@ -195,10 +197,10 @@ def _name_row(row: Result, figure: ResultFigure, keys: Collection[str]) -> str:
     return f"{figure.metric.title}: {name}" if len(keys) > 1 else name
 
 
-def _make_row(name: str, figure: ResultFigure) -> MarkRow:
+def _make_row(name: str, group: int, figure: ResultFigure) -> MarkRow:
     low, high = figure.interval or (None, None)
     value = Value(scale=figure.metric.style, value=figure.value, low=low, high=high)
-    mark = RowMark(group=0, value=figure.value, interval=figure.interval)
+    mark = RowMark(group=group, value=figure.value, interval=figure.interval)
     return MarkRow(label=name, marks=(mark,), figure=value)
 
 
@@ -215,10 +217,10 @@ def draw_costs(session: CaseSession, metric: Metric | None) -> Iterator[Picture]
         reading = f"Bars: the 95 % interval over {session.intervals_over}, where there is one."
         chart = PlaneChart(
             title=f"{metric.title} against {lowercase(cost.title)}",
-            explanation=f"{reading}{list_absent(session.experiment.arms, lines[:MAX_LINES])}",
+            explanation=f"{reading}{list_absent(session.experiment.arms, lines)}",
             x=Axis(label=f"{cost.title}, mean over cases", style=cost.style),
             y=make_axis(metric),
-            lines=tuple(lines[:MAX_LINES]),
+            lines=tuple(lines),
         )
         yield make_picture("cost", chart)
         return
@@ -227,14 +229,14 @@ def draw_costs(session: CaseSession, metric: Metric | None) -> Iterator[Picture]
 def _list_arms(session: CaseSession, metric: Metric, cost: Metric) -> Iterator[Line]:
     """Yield the points of the arms that have both figures, and asked a model for the cost."""
     cases = set(session.select_cases(metric).ids)
-    for arm in session.experiment.arms:
+    for number, arm in enumerate(session.experiment.arms[:MAX_LINES]):
         figure, price = (_compute_figure(session, arm, it, cases) for it in (metric, cost))
         is_billed = any(record.is_billed for record in session.list_records(arm))
         if figure.value is None or price.value is None or session.is_rehearsed(arm):
             continue
         if is_billed or cost.key != "cost":
             point = Point(x=price.value, y=figure.value, y_interval=figure.interval)
-            yield Line(label=arm, points=(point,))
+            yield Line(label=arm, shape=number, points=(point,))
 
 
 def describe_cases(session: CaseSession) -> str:

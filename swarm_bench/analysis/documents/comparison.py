@@ -164,7 +164,7 @@ def _draw_effects(report: Report) -> Iterator[Block]:
     headline, modes = report.headline, report.modes
     charts = {
         "found": make_found_chart(headline, modes),
-        "effects": make_chart(headline),
+        "effects": make_chart(headline, modes),
         "cost": make_cost_chart(headline, modes),
     }
     yield from (make_picture(name, chart) for name, chart in charts.items() if chart)

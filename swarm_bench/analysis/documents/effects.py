@@ -39,12 +39,13 @@ def make_found_chart(headline: Headline, modes: Sequence[str]) -> RowChart | Non
         title=f"What was found, against {modes[0]}",
         metrics=metrics,
         axis=_DIFFERENCE_AXIS,
+        modes=modes,
         rows=[*_make_found_marks(correctness.rows, modes)],
         band=(-margin, 0, margin),
     )
 
 
-def make_chart(headline: Headline) -> RowChart | None:
+def make_chart(headline: Headline, modes: Sequence[str]) -> RowChart | None:
     """Make the chart of the ratios; `None` where none can be shown."""
     ratios = headline.ratios
     if ratios is None:
@@ -53,7 +54,8 @@ def make_chart(headline: Headline) -> RowChart | None:
         title=f"What was spent, against {ratios.reference}",
         metrics=[row.metric for row in ratios.rows],
         axis=_RATIO_AXIS,
-        rows=[*_make_ratio_marks(ratios)],
+        modes=modes,
+        rows=[*_make_ratio_marks(ratios, modes)],
         band=(1 / (1 + ratios.margin), 1, 1 + ratios.margin),
     )
 
@@ -63,6 +65,7 @@ def _make_forest(
     title: str,
     metrics: Sequence[Metric],
     axis: Axis,
+    modes: Sequence[str],
     rows: Sequence[MarkRow],
     band: tuple[float, float, float],
 ) -> RowChart | None:
@@ -78,7 +81,7 @@ def _make_forest(
         title=title,
         explanation=" ".join(filter(None, sentences)),
         axis=axis,
-        groups=(MarkGroup(label="", shape=0),),
+        groups=tuple(MarkGroup(label="", shape=number) for number in range(len(modes))),
         rows=tuple(rows[:_MAX_ROWS]),
         band=band,
     )
@@ -102,23 +105,24 @@ def _make_found_marks(rows: Sequence[FoundRow], modes: Sequence[str]) -> Iterato
             if (change := row.differences[at]) is not None:
                 low, high = change.interval or (None, None)
                 figure = Value(scale=Scale.DIFFERENCE, value=change.estimate, low=low, high=high)
-                yield _make_mark_row(f"{mode}: {row.metric.title}", figure)
+                yield _make_mark_row(f"{mode}: {row.metric.title}", at, figure)
 
 
-def _make_ratio_marks(ratios: Ratios) -> Iterator[MarkRow]:
+def _make_ratio_marks(ratios: Ratios, modes: Sequence[str]) -> Iterator[MarkRow]:
     """Yield the ratios of the table, mode by mode."""
     for at, column in enumerate(ratios.columns):
+        group = modes.index(column.mode)
         for row in () if column.as_used else ratios.rows:
             figure = make_ratio_cell(ratios, row, at)
             if isinstance(figure, Value) and figure.value:
-                mark_row = _make_mark_row(f"{column.mode}: {row.metric.title}", figure)
+                mark_row = _make_mark_row(f"{column.mode}: {row.metric.title}", group, figure)
                 yield replace(mark_row, is_emphasised=row.metric.key == ratios.primary)
 
 
-def _make_mark_row(label: str, figure: Value) -> MarkRow:
+def _make_mark_row(label: str, group: int, figure: Value) -> MarkRow:
     low, high = figure.low, figure.high
     interval = None if low is None or high is None else (low, high)
-    mark = RowMark(group=0, value=figure.value, interval=interval)
+    mark = RowMark(group=group, value=figure.value, interval=interval)
     return MarkRow(label=label, marks=(mark,), figure=replace(figure, notes=()))
 
 

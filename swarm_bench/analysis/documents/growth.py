@@ -1,6 +1,7 @@
 """The summary of a series of growing swarms as a document, and what it says in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
@@ -31,6 +32,7 @@ from swarm_bench.core.report.document import (
     Span,
     Value,
 )
+from swarm_bench.core.report.page import PAGE
 from swarm_bench.core.report.pictures import (
     MAX_LINES,
     Axis,
@@ -41,6 +43,7 @@ from swarm_bench.core.report.pictures import (
 )
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
+from swarm_bench.core.session.experiment import Experiment
 
 _LEGEND = (
     "In brackets: against the smallest swarms, the median over tasks of a task's median by that in "
@@ -62,7 +65,7 @@ def make_document(series: Series) -> Document:
         warnings=series.warnings,
         table=sharing,
         notes=series.notes,
-        further_sections=(Section(title="Sessions", blocks=(_list_sessions(series),)),),
+        further_sections=(_list_sessions(dict.fromkeys(series.sizes, False)),),
     )
     return make_summary(opening, _make_details(series))
 
@@ -145,8 +148,13 @@ def _draw_sizes(series: Series) -> Iterator[Picture]:
 
 def _make_size_chart(series: Series, key: str) -> PlaneChart | None:
     rows = {mode.mode: row for mode in series.modes for row in mode.rows if row.metric.key == key}
-    lines = [Line(label=mode, points=_list_points(series, row)) for mode, row in rows.items()]
-    visible = [line for line in lines if line.points][:MAX_LINES]
+    modes = [mode.mode for mode in series.modes]
+    lines = [
+        Line(label=mode, shape=number, points=_list_points(series, rows[mode]))
+        for number, mode in enumerate(modes[:MAX_LINES])
+        if mode in rows
+    ]
+    visible = [line for line in lines if line.points]
     if not any(len(line.points) > 1 for line in visible):
         return None
     metric = next(iter(rows.values())).metric
@@ -154,8 +162,7 @@ def _make_size_chart(series: Series, key: str) -> PlaneChart | None:
     low, high = (0, 1) if metric.is_share else (0, None)
     return PlaneChart(
         title=f"{metric.title} by size of the swarms",
-        explanation=f"{_OF_SIZES} {metric.definition}"
-        f"{list_absent((mode.mode for mode in series.modes), visible)}",
+        explanation=f"{_OF_SIZES} {metric.definition}{list_absent(modes, visible)}",
         x=Axis(label=_SIZES, style=Style.WHOLE, is_logarithmic=True, ticks=sizes),
         y=Axis(label=f"{metric.title}, {metric.unit}", style=metric.style, low=low, high=high),
         lines=tuple(visible),
@@ -200,13 +207,28 @@ def _write_legend(series: Series) -> Iterator[Block]:
     yield from make_definitions({row.metric.key: row.metric for row in rows}.values())
 
 
-def _list_sessions(series: Series) -> Bullets:
-    texts = {size: f"{quantify(size, 'agent')} in a workspace" for size in series.sizes}
-    return Bullets(
-        items=tuple(
-            (Span(text=text, address=f"agents-{size}/summary.md"),) for size, text in texts.items()
-        )
+def link_pages(document: Document, sizes: Mapping[int, bool]) -> Document:
+    """Let the list of the sessions lead to the pages of those that have one."""
+    sections = (
+        _list_sessions(sizes) if section.title == _SESSIONS and not section.folded else section
+        for section in document.sections
     )
+    return replace(document, sections=tuple(sections))
+
+
+def _list_sessions(sizes: Mapping[int, bool]) -> Section:
+    """List the sessions of all sizes, each with whether it has a page to lead to."""
+    items = tuple(
+        (
+            Span(
+                text=f"{quantify(size, 'agent')} in a workspace",
+                address=f"agents-{size}/{PAGE if has_page else 'summary.md'}",
+            ),
+        )
+        for size, has_page in sizes.items()
+    )
+    sentence = (paragraph(_SESSION_PAGES),) if any(sizes.values()) else ()
+    return Section(title=_SESSIONS, blocks=(*sentence, Bullets(items=items)))
 
 
 _COSTS = {
@@ -222,6 +244,11 @@ DESCRIPTIVE = (
 _QUALITY = {"file_recall": "recall is"}
 _CURVES = _COSTS.keys() | _QUALITY.keys()
 _SIZES = "Agents that share a workspace"
+_SESSIONS = "Sessions"
+_SESSION_PAGES = (
+    "The trials of each size stand on a page of their own: tasks and modes with what each trial "
+    "found, two transcripts side by side, and the session in time."
+)
 _OF_SIZES = "A point for each size that has the figure:"
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
@@ -260,7 +287,7 @@ def make_facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], .
     experiment = next(iter(selections.values())).data.experiment
     sizes = [
         f"{size} (not run)" if size not in selections else str(size)
-        for size in sorted({*selections, *_find_planned(selections)})
+        for size in _list_planned(selections)
     ]
     return (
         (Fact(label="Repository", value=describe_repository(experiment.repository)),),
@@ -286,7 +313,8 @@ def list_warnings(
     """Say what is missing, and where each session's own warnings stand."""
     sentences = [
         f"{quantify(size, 'agent')}: not run; --continue runs it."
-        for size in sorted(_find_planned(selections) - {*selections})
+        for size in _list_planned(selections)
+        if size not in selections
     ]
     for (size, selection), report in zip(selections.items(), reports, strict=True):
         absent = sum(selection.data.planned.values()) - len(selection.trials)
@@ -304,11 +332,18 @@ def list_warnings(
     return tuple(sentences)
 
 
-def _find_planned(selections: Mapping[int, Selection]) -> set[int]:
-    """Return the sizes that any session of the series was started with."""
-    experiments = (selection.data.experiment for selection in selections.values())
-    agent_settings = (experiment.settings.get("agents") for experiment in experiments)
-    return {size for setting in agent_settings if setting for size in setting.value}
+def list_planned_sizes(experiments: Mapping[int, Experiment]) -> list[int]:
+    """List the sizes that a series has, and those that any session of it was started with."""
+    settings = (experiment.settings.get("agents") for experiment in experiments.values())
+    values = (setting.value for setting in settings if setting)
+    lists = (value for value in values if isinstance(value, list))
+    return sorted({*experiments, *(size for sizes in lists for size in sizes if type(size) is int)})
+
+
+def _list_planned(selections: Mapping[int, Selection]) -> list[int]:
+    return list_planned_sizes(
+        {size: selection.data.experiment for size, selection in selections.items()}
+    )
 
 
 def _list_runs(selections: Mapping[int, Selection]) -> list[int]:

@@ -148,10 +148,14 @@ def make_cost_chart(headline: Headline, modes: Sequence[str]) -> PlaneChart | No
     columns = number_columns(headline.ratios)
     points = {
         mode: _locate_mode(quality, cost, at, _read_ratio(headline.ratios, cost, columns.get(mode)))
-        for at, mode in enumerate(modes)
+        for at, mode in enumerate(modes[:MAX_LINES])
         if mode in columns or at == 0
     }
-    lines = [Line(label=mode, points=(point,)) for mode, point in points.items() if point]
+    lines = [
+        Line(label=mode, shape=modes.index(mode), points=(point,))
+        for mode, point in points.items()
+        if point
+    ]
     if len(lines) < 2:
         return None
     reading = (
@@ -160,10 +164,10 @@ def make_cost_chart(headline: Headline, modes: Sequence[str]) -> PlaneChart | No
     )
     return PlaneChart(
         title=f"{quality.metric.title} against {lowercase(cost.metric.title)}",
-        explanation=f"{reading}{list_absent(modes, lines[:MAX_LINES])}",
+        explanation=f"{reading}{list_absent(modes, lines)}",
         x=Axis(label=f"{cost.metric.title} of a typical task", style=cost.metric.style),
         y=make_axis(quality.metric),
-        lines=tuple(lines[:MAX_LINES]),
+        lines=tuple(lines),
     )
 
 

@@ -104,17 +104,18 @@ def make_recall_chart(answers: Answers, form: Form, phrase: str) -> PlaneChart |
     """Make the chart of what modes found against the tokens of their answers; `None` where no mode
     has both."""
     lines = list[Line]()
-    for arm in answers.experiment.arms:
+    for number, arm in enumerate(answers.experiment.arms[:MAX_LINES]):
         records = answers.select_records(arm, form)
         tokens, recall = (answers.compute_mean(records, key) for key in ("tokens", "recall"))
         if tokens is not None and recall is not None:
-            lines.append(Line(label=arm, points=(Point(x=tokens, y=recall),)))
+            point = Point(x=tokens, y=recall)
+            lines.append(Line(label=arm, shape=number, points=(point,)))
     if not lines:
         return None
     return PlaneChart(
         title=f"Recall against tokens, {phrase}",
-        explanation=f"{_RECALL}{list_absent(answers.experiment.arms, lines[:MAX_LINES])}",
+        explanation=f"{_RECALL}{list_absent(answers.experiment.arms, lines)}",
         x=Axis(label="Tokens of an answer", style=Style.WHOLE, low=0),
         y=Axis(label="Recall", style=Style.FRACTION, low=0, high=1),
-        lines=tuple(lines[:MAX_LINES]),
+        lines=tuple(lines),
     )

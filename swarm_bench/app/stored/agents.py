@@ -17,7 +17,7 @@ from swarm_bench.analysis.summary import summarise
 from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.stored.agent_trials import TranscriptReader, read_exported
 from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
-from swarm_bench.app.stored.repeating import write_agent_command
+from swarm_bench.app.stored.repeating import write_agent_command, write_series_command
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions
 from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
@@ -26,7 +26,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Document, RenderedDocument
 from swarm_bench.core.report.exported import ExportedSession
-from swarm_bench.core.report.page import SessionPage
+from swarm_bench.core.report.page import PAGE, SessionPage
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.preregistration import REANALYSED
@@ -48,6 +48,21 @@ class SeriesSession(StoredSession):
             self._refuse()
         document = _summarise_series(self.path, {}, audited=True)
         return write_document(document.add_notice(notice))
+
+    def list_members(self) -> "Sequence[AgentSession]":
+        return [AgentSession(folder.path) for folder in find_sessions(self.path).values()]
+
+    def build_page(self, document: Document) -> SessionPage:
+        from swarm_bench.app.stored.pages import is_own  # heavy
+
+        folders = find_sessions(self.path)
+        experiments = {size: folder.read_experiment() for size, folder in folders.items()}
+        sizes = growth.list_planned_sizes(experiments)
+        pages = {size for size, folder in folders.items() if is_own(folder.path / PAGE)}
+        return SessionPage(
+            document=growth.link_pages(document, {size: size in pages for size in folders}),
+            command=write_series_command([*experiments.values()], sizes),
+        )
 
     def _describe_refusal(self) -> str:
         sizes = find_sessions(self.path)

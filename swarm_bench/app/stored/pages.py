@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.stored.session import StoredSession, open_session
-from swarm_bench.benchmarks.swarm.folder import find_sessions
 from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.core.events import Emit, WarningRaised
 from swarm_bench.core.report.document import Document, RenderedDocument
@@ -50,8 +49,10 @@ def write_last_page(session: StoredSession, document: Document, emit: Emit) -> N
         emit(WarningRaised(message=f"There is no page on this session: {error}"))
 
 
-def report_page(path: Path, overrides: Mapping[str, Any]) -> RenderedDocument:
-    """Write the summary of a session, and its page after it. Raises `UsageError`."""
+@pause_collection()
+def report_page(path: Path, overrides: Mapping[str, Any], emit: Emit) -> RenderedDocument:
+    """Write the summary of a session, and its page after it; those of a series after those of its
+    sessions, so that it leads to their pages. Raises `UsageError`."""
     if overrides:
         raise UsageError(
             "--html writes the page of what was named beforehand; omit --primary, --margin, "
@@ -60,9 +61,20 @@ def report_page(path: Path, overrides: Mapping[str, Any]) -> RenderedDocument:
     if not is_writable(path):
         raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
     session = open_session(path)
-    summary = session.report(describe_running(path))
+    notice = describe_running(session)
+    for member in session.list_members():
+        _report_member(member, emit)
+    summary = session.report(notice)
     write_page(session, summary.document)
     return summary
+
+
+def _report_member(session: StoredSession, emit: Emit) -> None:
+    """Write the summary and the page of a session of a series; what prevents that is a warning."""
+    try:
+        write_page(session, session.report(describe_running(session)).document)
+    except (UsageError, StoreError) as error:
+        emit(WarningRaised(message=f"There is no page on this session: {error}"))
 
 
 def report_anew(session: StoredSession, notice: str = "") -> RenderedDocument:
@@ -75,21 +87,20 @@ def report_anew(session: StoredSession, notice: str = "") -> RenderedDocument:
 
 def renew_page(session: StoredSession, document: Document) -> None:
     """Write the page of a session again, if it has one of ours."""
-    path = session.path
-    if is_own(path / PAGE) and is_writable(path):
+    if is_own(session.path / PAGE) and is_writable(session.path):
         write_page(session, document)
 
 
-def describe_running(path: Path) -> str:
+def describe_running(session: StoredSession) -> str:
     """Say that a session still runs, or one of a series; empty where none does."""
-    folders = [path, *(member.path for member in find_sessions(path).values())]
-    return _STILL_RUNS if any(is_locked(folder / LOCK) for folder in folders) else ""
+    sessions = (session, *session.list_members())
+    return _STILL_RUNS if any(is_locked(entry.path / LOCK) for entry in sessions) else ""
 
 
-def make_page(path: Path) -> Path:
+def make_page(path: Path, emit: Emit) -> Path:
     """Write the page of a session, and return where it is: one that lies there may be by anybody,
-    and say and do anything. Raises `UsageError`."""
-    report_page(path, {})
+    and say and do anything, and so may those of a series' sessions. Raises `UsageError`."""
+    report_page(path, {}, emit)
     return path / PAGE
 
 

@@ -2,7 +2,7 @@
 their defaults, and no keys."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from math import prod
 from pathlib import Path
@@ -15,8 +15,9 @@ from swarm_bench.config.compare_options import SCOPES, Settings
 from swarm_bench.config.run_options import CONCURRENCY, MAX_TURNS, TIMEOUT
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT, MARGIN
-from swarm_bench.core.session.experiment import NOT_STORED
+from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
 from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.session.preregistration import REANALYSED
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 
@@ -37,6 +38,17 @@ class _CannotBeWritten(Exception):
 def write_agent_command(experiment: AnyExperiment) -> str:
     """Write the command of a session that has modes and tasks; empty where that cannot be."""
     return _write(_list_agent_words(experiment))
+
+
+def write_series_command(experiments: Sequence[Experiment], sizes: Sequence[int]) -> str:
+    """Write that of a series of these sizes, with as many runs as any session of it has; empty
+    where these are no sizes of a series."""
+    experiment = max(experiments, key=lambda experiment: experiment.runs)
+    if len(sizes) < 2 or experiment.agents != max(sizes):
+        return ""
+    agents = Setting(value=list(sizes), source=REANALYSED)
+    settings = {**experiment.settings, "agents": agents}
+    return write_agent_command(experiment.model_copy(update={"settings": settings}))
 
 
 def write_run_command(experiment: CaseExperiment) -> str:

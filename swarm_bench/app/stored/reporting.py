@@ -9,12 +9,7 @@ from typing import Any
 from swarm_bench.analysis.documents import diff, gate
 from swarm_bench.analysis.documents.gate import describe_counts
 from swarm_bench.app.stored.limits import TypedLimits, check_numbers
-from swarm_bench.app.stored.pages import (
-    describe_running,
-    renew_page,
-    report_anew,
-    report_page,
-)
+from swarm_bench.app.stored.pages import describe_running, renew_page, report_anew
 from swarm_bench.app.stored.session import RescoreRequest, open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import RenderedDocument
@@ -66,19 +61,15 @@ _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 
 
 @pause_collection()
-def report(
-    path: Path, overrides: Mapping[str, Any] = _AS_NAMED, *, writes_page: bool = False
-) -> RenderedDocument:
-    """Render the summary of a session, also of a folder that canopy's own script wrote; with
-    `writes_page`, it gets a page too.
+def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocument:
+    """Render the summary of a session, also of a folder that canopy's own script wrote.
 
     A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that
     cannot be written, and a session that is looked at with settings of the verdict other than
     they are stored. Raises `UsageError` when the folder is neither.
     """
-    if writes_page:
-        return report_page(path, overrides)
-    session, notice = open_session(path), describe_running(path)
+    session = open_session(path)
+    notice = describe_running(session)
     if overrides:
         from swarm_bench.config.layers import check_options  # heavy
 

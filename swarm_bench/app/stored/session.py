@@ -99,6 +99,10 @@ class StoredSession:
         """Read the answers that a judge compares."""
         self._refuse()
 
+    def list_members(self) -> "Sequence[StoredSession]":
+        """List the sessions of a series, the smallest swarms first; none of any other."""
+        return ()
+
     def build_page(self, document: "Document") -> "SessionPage":
         """Make the page on it, from the document of its summary."""
         from swarm_bench.core.report.page import SessionPage

@@ -1,6 +1,8 @@
 """`swarm-bench report`, and `swarm-bench view`."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,6 +10,9 @@ from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import say, show, show_summary
 from swarm_bench.cli.output.waiting import show_step
+
+if TYPE_CHECKING:
+    from swarm_bench.core.events import Emit, Event
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
@@ -69,11 +74,12 @@ def report(
         "quality_margin": quality_margin,
     }
     overrides = {name: value for name, value in settings.items() if value is not None}
-    with show_step(f"summarising {folder}"):
+    with _show_step(f"summarising {folder}") as emit:
+        from swarm_bench.app.stored.pages import report_page
         from swarm_bench.app.stored.reporting import is_writable
         from swarm_bench.app.stored.reporting import report as render
 
-        summary = render(folder, overrides, writes_page=html)
+        summary = report_page(folder, overrides, emit) if html else render(folder, overrides)
     show_summary(summary, folder)
     if not is_writable(folder):
         say(f"{folder} cannot be written, so the summary in it stays as it was")
@@ -83,12 +89,26 @@ def view(session: SessionArgument = LATEST) -> None:
     import webbrowser  # only this command needs it
 
     folder = find_session(session)
-    with show_step(f"writing the page of {folder}"):
+    with _show_step(f"writing the page of {folder}") as emit:
         from swarm_bench.app.stored.pages import make_page
 
-        page = make_page(folder).resolve()
+        page = make_page(folder, emit).resolve()
     if webbrowser.open_new_tab(page.as_uri()):
         say(f"Opened {page}")
         return
     show(f"{page}\n")
     say("There is no browser to open it; open it with one of yours")
+
+
+@contextmanager
+def _show_step(step: str) -> "Iterator[Emit]":
+    """Show what the call is at, and after it what was warned of meanwhile."""
+    events: list[Event] = []
+    try:
+        with show_step(step):
+            yield events.append
+    finally:
+        for event in events:
+            from swarm_bench.cli.output.progress import describe  # heavy
+
+            say(describe(event))

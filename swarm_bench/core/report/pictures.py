@@ -29,6 +29,7 @@ class MarkGroup:
     """Marks that look alike, with what they are."""
 
     label: str
+    """Label in the legend; empty where each row says what its marks are."""
     shape: int
     """Number of the shape and, without a tone, of the colour."""
     tone: Tone | None = None
@@ -90,6 +91,8 @@ class Line:
     """Points of one subject, from left to right."""
 
     label: str
+    shape: int
+    """Number of its shape and colour: a subject has the same one in all pictures of a session."""
     points: tuple[Point, ...]
 
 

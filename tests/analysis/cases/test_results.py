@@ -145,6 +145,7 @@ def test_a_result_without_figures_is_not_drawn() -> None:
     chart = find_chart(model_session(three, {"a": [LOST] * 20}, metrics=[RIGHT]), "results")
     assert isinstance(chart, RowChart)
     assert [row.label for row in chart.rows] == ["b", "c"]
+    assert [chart.groups[mark.group].shape for row in chart.rows for mark in row.marks] == [1, 2]
     assert "Not shown: a, without the figure." in chart.explanation
     whole = {"a": [LOST] * 20, "b": [LOST] * 20}
     assert (
@@ -163,6 +164,12 @@ def test_quality_stands_against_what_answers_cost() -> None:
     assert point.x == 0.5
     assert point.y == pytest.approx(sum(LOW) / 20)
     assert point.y_interval is not None
+    three = model_session(
+        {"c": HIGH, **arms}, {"c": [LOST] * 20}, metrics=metrics, fields={"cost": 0.5}
+    )
+    without = find_chart(three, "cost")
+    assert isinstance(without, PlaneChart)
+    assert [(line.label, line.shape) for line in without.lines] == [("a", 1), ("b", 2)]
     tokens = find_chart(model_session(arms, metrics=metrics, fields={"output_tokens": 10}), "cost")
     assert isinstance(tokens, PlaneChart)
     assert tokens.x.label.startswith("Output tokens")

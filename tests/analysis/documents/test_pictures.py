@@ -168,6 +168,34 @@ def test_quality_stands_against_cost_where_both_are_measured() -> None:
     assert canopy.y_interval[0] < 0.5 < canopy.y_interval[1]
 
 
+def test_a_mode_looks_the_same_in_all_pictures() -> None:
+    tokens = {
+        "baseline": lambda _: 1000,
+        "canopy": lambda _: None,
+        "canopy-service": lambda at: 500 + at,
+    }
+    document = make_report(
+        12,
+        tokens,
+        {
+            "baseline": lambda _: 1.0,
+            "canopy": lambda _: 1.0,
+            "canopy-service": lambda at: float(at % 2),
+        },
+    )
+    assert [(line.label, line.shape) for line in read_plane(document).lines] == [
+        ("baseline", 0), ("canopy-service", 2)
+    ]  # fmt: skip
+    (picture,) = find_pictures(document, "effects")
+    assert isinstance(picture.chart, RowChart)
+    shapes = {
+        row.label.split(":")[0]: picture.chart.groups[mark.group].shape
+        for row in picture.chart.rows
+        for mark in row.marks
+    }
+    assert shapes == {"canopy": 1, "canopy-service": 2}
+
+
 def test_without_a_bill_tokens_stand_for_the_cost() -> None:
     chart = read_plane(make_report(12, SAME, ALL))
     assert chart.x.label.startswith("Effective tokens")

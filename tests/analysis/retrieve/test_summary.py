@@ -555,6 +555,13 @@ def test_recall_stands_against_tokens_as_far_as_that_is_recorded() -> None:
     assert [points[arm].x for arm in ("bm25", "mine")] == [500, 500]
     assert [points[arm].y for arm in ("bm25", "mine")] == pytest.approx([0.25, 0.5025])
     assert "not recorded" in chart.explanation
+    second = [record("bm25", number, 0.5) for number in range(8)]
+    (alone,) = find_charts(replace(whole, records=second), "recall")
+    (ranks,) = find_charts(whole, "ranks")
+    assert isinstance(alone, PlaneChart)
+    assert isinstance(ranks, RowChart)
+    shapes = {group.label: group.shape for group in ranks.groups}
+    assert [(line.label, line.shape) for line in alone.lines] == [("bm25", shapes["bm25"])]
     none = [record("mine", 0, 0.5).model_copy(update={"figures": {}})]
     assert not find_charts(replace(whole, records=none), "recall")
     assert not find_charts(replace(whole, records=none), "ranks")

@@ -4,7 +4,11 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.stored.repeating import write_agent_command, write_model_command
+from swarm_bench.app.stored.repeating import (
+    write_agent_command,
+    write_model_command,
+    write_series_command,
+)
 from swarm_bench.app.stored.session import open_session
 from swarm_bench.core.session.base import Setting
 from swarm_bench.core.session.experiment import Experiment
@@ -26,6 +30,11 @@ MODELS = GOLDEN / "sessions" / "humaneval"
             "ab",
             "ab --repo /golden/shop --modes baseline /golden/here/own.json --runs 2 "
             "--tasks /golden/here/mine.yaml",
+        ),
+        (
+            "growing",
+            "compare --repo /golden/shop --modes canopy --agents 1 2 --runs 1 "
+            "--tasks /golden/here/mine.yaml --concurrency 1",
         ),
         (
             "calibrate",
@@ -79,6 +88,25 @@ def test_no_key_is_in_it() -> None:
 def test_words_are_quoted_and_those_of_one_call_are_not_repeated() -> None:
     command = write(model="a model; rm", output="out", quiet=True, plan=True, until_clear=True)
     assert command == "swarm-bench compare --repo /srv/shop --until-clear --model 'a model; rm'"
+
+
+def make_member(size: int, **changes: Any) -> Experiment:
+    settings = {"agents": Setting(value=[1, 4], source="command line")}
+    values = {"swarm_size": size, "agents": 4, "settings": settings, **changes}
+    return make_experiment(("baseline",), **values)
+
+
+def test_a_series_has_all_sizes_and_the_most_runs() -> None:
+    """Sizes can be added, and one of them continued alone."""
+    runs = {"runs": Setting(value=2, source="command line")}
+    later = make_member(2, runs=2, settings={**make_member(2).settings, **runs})
+    command = write_series_command([make_member(1), later], [1, 2, 4])
+    assert command == "swarm-bench compare --repo /srv/shop --agents 1 2 4 --runs 2"
+
+
+@pytest.mark.parametrize(("sizes", "agents"), [([4], 4), ([1, 4], 6), ([-1, 4], 4)])
+def test_what_is_no_series_of_these_sizes_has_no_command(sizes: list[int], agents: int) -> None:
+    assert write_series_command([make_member(4, agents=agents)], sizes) == ""
 
 
 def make_models(**changes: Any) -> ModelExperiment:

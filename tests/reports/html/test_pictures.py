@@ -59,7 +59,7 @@ def draw_all(text: str, *, is_inline: bool) -> list[str]:
         rows=(row, common),
     )  # fmt: skip
     points = Point(x=1, y=1), Point(x=3e10, y=3e10)
-    lines = tuple(Line(label=text, points=points) for _ in range(4))
+    lines = tuple(Line(label=text, shape=number, points=points) for number in range(4))
     plane = PlaneChart(title=text, explanation=text, x=axis, y=axis, lines=lines)
     return [draw(make_picture("tasks", chart), is_inline=is_inline) for chart in (rows, plane)]
 
