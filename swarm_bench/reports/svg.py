@@ -11,7 +11,7 @@ from rich.cells import get_character_cell_size
 
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Scale, ShownEffect, Tone
-from swarm_bench.core.report.page import Bar, Lane, Timeline
+from swarm_bench.core.report.page import Bar, Lane, Timeline, TimelineLegend
 from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure
 from swarm_bench.reports.text import cut, plain
@@ -75,15 +75,15 @@ def press(figure: str, room: float, *, size: float = LETTER_SIZE, is_bold: bool 
 load_templates = partial(load_environment, "swarm_bench.reports")
 
 
-def render_effect(effect: ShownEffect, beside: Iterable[ShownEffect] = ()) -> str:
+def render_effect(effect: ShownEffect, neighbours: Iterable[ShownEffect] = ()) -> str:
     """Write the picture of one effect: its interval, and the band of no importance. It has the
     same axis as those of its kind that stand beside it."""
     figure = format_figure(effect.value)
     width = min(measure(figure, size=_EFFECT_SIZE, is_bold=True), _FIGURE_ROOM)
     metric = fit(effect.metric, _EFFECT_WIDTH - width - _EFFECT_EDGE, size=_EFFECT_SIZE)
     low, high = effect.value.low, effect.value.high
-    same = [other for other in beside if other.value.scale is effect.value.scale]
-    axis_length = max(map(_measure_reach, [effect, *same]))
+    similar = [shown for shown in neighbours if shown.value.scale is effect.value.scale]
+    axis_length = max(map(_measure_reach, [effect, *similar]))
 
     def position(value: float) -> float:
         share = min(max(_distance(effect, value) / axis_length, -1.0), 1.0)
@@ -110,7 +110,7 @@ def render_effect(effect: ShownEffect, beside: Iterable[ShownEffect] = ()) -> st
                 for side in _list_sides_beyond(effect)
             ],
             ends=_SIDES[effect.better] if effect.better else ("less", "more"),
-            within="too small to matter" if effect.margin else "no difference",
+            margin_label=effect.margin_label,
         )
     )
 
@@ -163,13 +163,6 @@ _PHASE = 5
 _LEAST_CALL = 0.2
 _LEGEND_HEIGHT = 26
 _CLASSES = {None: "mark", Tone.GOOD: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
-_LEGEND = {
-    "mark": "agent",
-    "bad hollow": "agent that failed",
-    "open dashed": "agent lost to the harness or the provider",
-    "calls": "waiting for a tool",
-    "phase": "set-up, and what follows",
-}
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
 _MAX_TICKS = 8
 _UNITS = ((3600, "h"), (60, "min"), (1, "s"))
@@ -212,20 +205,25 @@ def render_timeline(timeline: Timeline, spans: CallSpans) -> str:
             top=_LEGEND_HEIGHT - 4,
             ticks=[*_make_ticks(timeline)],
             about=timeline.about,
-            legend=[*_make_legend(lanes)],
+            legend=[*_make_legend(timeline.legend, lanes)],
             calls_height=max(1, bar_height // 2),
         )
     )
 
 
-def _make_legend(lanes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, str, str]]:
+def _make_legend(
+    legend: TimelineLegend, lanes: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[float, str, str]]:
     """Yield position, class and label of what is in the picture."""
     bars = [bar for lane in lanes for bar in lane["bars"]]
-    present = {bar["css_class"] for bar in bars}
-    present |= {"phase"} if any(lane["phases"] for lane in lanes) else set()
-    present |= {"calls"} if any(bar["calls"] for bar in bars) else set()
+    labels = {
+        **{_CLASSES[tone]: label for tone, label in legend.agents.items()},
+        **({"calls": legend.calls} if any(bar["calls"] for bar in bars) else {}),
+        **({"phase": legend.phases} if any(lane["phases"] for lane in lanes) else {}),
+    }
+    present = {"calls", "phase", *(bar["css_class"] for bar in bars)}
     x = float(_TIME_BEGIN)
-    for css_class, label in _LEGEND.items():
+    for css_class, label in labels.items():
         if css_class in present:
             yield x, css_class, label
             x += 34 + measure(label)

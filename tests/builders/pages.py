@@ -40,6 +40,7 @@ from swarm_bench.core.report.page import (
     ShownTask,
     ShownTrial,
     Timeline,
+    TimelineLegend,
 )
 from swarm_bench.core.report.pictures import (
     Axis,
@@ -116,7 +117,9 @@ def make_document(text: str) -> Document:
         next=Step(text, text),
         evidence=text,
         caveats=(text, text),
-        effect=ShownEffect(metric=text, value=RATIO, margin=0.1, better=Better.LOWER),
+        effect=ShownEffect(
+            metric=text, value=RATIO, margin=0.1, better=Better.LOWER, margin_label=text
+        ),
         use=text,
     )
     own = Value(scale=Style.WHOLE, value=8490.0)
@@ -224,6 +227,7 @@ def make_page(text: str, tasks: Sequence[ShownTask] = ()) -> SessionPage:
             begin=0.0,
             seconds=2.0,
             lanes=lanes,
+            legend=TimelineLegend(agents={None: text}, calls=text, phases=text),
         ),
         tasks=tasks,
     )

@@ -314,7 +314,9 @@ def test_the_effect_of_a_card_goes_on_beyond_its_picture(
 ) -> None:
     figure, low, high = value
     ratio = Value(scale=Scale.RATIO, value=figure, low=low, high=high)
-    effect = ShownEffect(metric="Cost", value=ratio, margin=0.1, better=Better.LOWER)
+    effect = ShownEffect(
+        metric="Cost", value=ratio, margin=0.1, better=Better.LOWER, margin_label="band"
+    )
     picture = ElementTree.fromstring(render_effect(effect))
     arrows = list_arrows(picture)
     assert [turn for _, _, turn in arrows] == turns
@@ -334,4 +336,6 @@ def test_effects_of_one_kind_have_one_axis() -> None:
 
 def make_effect(value: float) -> ShownEffect:
     difference = Value(scale=Scale.DIFFERENCE, value=value)
-    return ShownEffect(metric="Recall", value=difference, margin=0.1, better=Better.HIGHER)
+    return ShownEffect(
+        metric="Recall", value=difference, margin=0.1, better=Better.HIGHER, margin_label="band"
+    )

@@ -146,16 +146,18 @@ def make_effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
         labels=1,
         rows=cells,
         about=_describe_tasks(headline),
-        ranges=_describe_ranges(len(decided)) if headline.ratios else "",
+        ranges=_describe_ranges(headline) if headline.ratios else "",
         marked=_find_marked(headline, [row[0] for row in rows]),
         controls=frozenset(at for at, mode in enumerate(columns, start=1) if mode not in decided),
     )
 
 
-def _describe_ranges(verdicts: int) -> str:
-    """Say what the intervals are; those of several verdicts differ from them."""
-    several = "; those of verdicts may be wider, as they are adjusted for their number"
-    return f"in brackets the 95 % interval over tasks{several if verdicts > 1 else ''}"
+def _describe_ranges(headline: Headline) -> str:
+    """Say what the intervals are, and where those of verdicts differ from them."""
+    effects = [standing.answer.effect for standing in headline.standings if standing.answer]
+    verdicts = sum(effect is not None and effect.value.low is not None for effect in effects)
+    note = "; those of verdicts may be wider, as they are adjusted for their number"
+    return f"in brackets the 95 % interval over tasks{note if verdicts > 1 else ''}"
 
 
 def _describe_tasks(headline: Headline) -> str:

@@ -20,7 +20,15 @@ from swarm_bench.analysis.wording import join, lowercase, quantify
 from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Tone, Value
-from swarm_bench.core.report.page import Bar, Lane, Matrix, MatrixEntry, MatrixRow, Timeline
+from swarm_bench.core.report.page import (
+    Bar,
+    Lane,
+    Matrix,
+    MatrixEntry,
+    MatrixRow,
+    Timeline,
+    TimelineLegend,
+)
 from swarm_bench.core.session.base import Case
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
@@ -34,6 +42,15 @@ _OMISSION_NOTE = "Not shown here; choose them in the lists above a transcript"
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
 _WITHIN = " while agents ran"
+_LEGEND = TimelineLegend(
+    agents={
+        None: "agent",
+        Tone.BAD: "agent that failed",
+        Tone.OPEN: "agent lost to the harness or the provider",
+    },
+    calls="waiting for a tool",
+    phases="set-up, and what follows",
+)
 _READING = (
     "When each agent ran, and above agents the set-up of their swarm (workspace, service, index, "
     "first call) and what follows them. A call is drawn where its transcript has the times."
@@ -200,6 +217,7 @@ def make_timeline(selection: Selection) -> Timeline | None:
         begin=first,
         seconds=max(bar.end for bar in bars) - first,
         lanes=tuple(_shift_lane(lane, first) for lane in lanes),
+        legend=_LEGEND,
     )
 
 

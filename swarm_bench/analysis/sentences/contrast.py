@@ -103,7 +103,11 @@ def make_effect(contrast: Contrast) -> ShownEffect:
         scale=choose_scale(metric), value=write(contrast.effect.estimate), low=low, high=high
     )
     return ShownEffect(
-        metric=metric.title, value=value, margin=contrast.margin, better=metric.better
+        metric=metric.title,
+        value=value,
+        margin=contrast.margin,
+        better=metric.better,
+        margin_label="too small to matter" if contrast.margin else "no difference",
     )
 
 

@@ -178,6 +178,8 @@ class ShownEffect:
     margin: float
     """Difference that is of no importance: a share of a ratio, or a difference."""
     better: Better | None
+    margin_label: str
+    """Label of the band of the margin."""
 
 
 @dataclass(frozen=True, kw_only=True)

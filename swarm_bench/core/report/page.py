@@ -1,6 +1,6 @@
 """What `report.html` shows: the document of `summary.md`, and what only a page has room for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -81,6 +81,16 @@ class Lane:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TimelineLegend:
+    """What bars are called."""
+
+    agents: Mapping[Tone | None, str]
+    """Labels by tone."""
+    calls: str
+    phases: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timeline:
     """A session in time."""
 
@@ -91,6 +101,7 @@ class Timeline:
     seconds: float
     """Length of the session."""
     lanes: tuple[Lane, ...]
+    legend: TimelineLegend
 
 
 @dataclass(frozen=True, kw_only=True)

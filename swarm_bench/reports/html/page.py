@@ -253,8 +253,8 @@ def _call(macro: str, *arguments: Any) -> Markup:
     return html
 
 
-def _draw_effect(effect: ShownEffect, beside: Iterable[ShownEffect]) -> Markup:
-    return Markup(render_effect(effect, beside))
+def _draw_effect(effect: ShownEffect, neighbours: Iterable[ShownEffect]) -> Markup:
+    return Markup(render_effect(effect, neighbours))
 
 
 def _describe_rest(grid: Grid) -> str:

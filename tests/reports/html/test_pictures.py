@@ -9,7 +9,7 @@ import pytest
 
 from swarm_bench.core.metric import Better, Style
 from swarm_bench.core.report.document import Scale, ShownEffect, Tone, Value
-from swarm_bench.core.report.page import Bar, Lane, Timeline
+from swarm_bench.core.report.page import Bar, Lane, Timeline, TimelineLegend
 from swarm_bench.core.report.pictures import (
     Axis,
     Line,
@@ -95,10 +95,15 @@ def test_no_text_leaves_a_picture_of_a_page(name: str, chromium: Any) -> None:
     text = TEXTS[name]
     bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
     timeline = Timeline(
-        title=text, about=text, begin=0.0, seconds=90_000, lanes=(Lane(label=text, bars=(bar,)),)
+        title=text,
+        about=text,
+        begin=0.0,
+        seconds=90_000,
+        lanes=(Lane(label=text, bars=(bar,)),),
+        legend=TimelineLegend(agents={None: "agent"}, calls="calls", phases="phases"),
     )
     effects = [
-        ShownEffect(metric=text, value=value, margin=0.1, better=Better.LOWER)
+        ShownEffect(metric=text, value=value, margin=0.1, better=Better.LOWER, margin_label="band")
         for value in (LARGE, Value(scale=Scale.RATIO, value=0.5, low=0.4, high=0.6))
     ]
     pictures = [
