@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import join, quantify
+from swarm_bench.analysis.wording import join, lowercase, quantify
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.experiment import Experiment
@@ -166,7 +166,7 @@ def _format_option(name: str) -> str:
 
 def _name_value(value: object, metrics: Metrics) -> str:
     """Write the value of a setting, of a metric its title."""
-    return metrics.name(value) if isinstance(value, str) else _format_value(value)
+    return lowercase(metrics.name(value)) if isinstance(value, str) else _format_value(value)
 
 
 def _format_value(value: object) -> str:
