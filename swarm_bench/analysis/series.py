@@ -179,12 +179,10 @@ def _define(metric: Metric) -> Metric:
     if metric.keyed:
         return metric
     if metric.read:
-        definition = f"{metric.key} of an agent; the median over trials."
-    elif metric.read_swarm:
-        definition = f"{metric.key} of a swarm; the median over swarms."
-    else:
-        return metric
-    return replace(metric, definition=definition)
+        return replace(metric, definition=f"{metric.definition} The median over trials.")
+    if metric.read_swarm:
+        return replace(metric, definition=f"{metric.definition} The median over swarms.")
+    return metric
 
 
 def _measure_trials(metric: Metric, parts: Sequence[ModeTrials]) -> tuple[Cell, ...]:

@@ -49,4 +49,4 @@ def make_sentence(clause: str) -> str:
 
 def lowercase(title: str) -> str:
     """Write a title as it is within a sentence; one that begins with capitals as it is."""
-    return title if title[:2].isupper() else title[0].lower() + title[1:]
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]

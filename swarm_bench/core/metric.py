@@ -275,6 +275,10 @@ class Metrics:
         """Return the metric with the key, if there is one."""
         return self._by_key.get(key or "")
 
+    def name(self, key: str) -> str:
+        """Return the title of the metric with the key, or the key where there is none."""
+        return self._by_key[key].title if key in self._by_key else key
+
     def named(self, keys: Iterable[str]) -> tuple[Metric, ...]:
         """List those with the keys, in the order of the keys."""
         return tuple(self._by_key[key] for key in keys)

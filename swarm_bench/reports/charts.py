@@ -56,6 +56,8 @@ class _Scale:
         bounds = [axis.low, axis.high, *values]
         points = [self._project(self._clip(bound)) for bound in bounds if bound is not None]
         low, high = min(points, default=0.0), max(points, default=1.0)
+        if low == high == 0 and not axis.is_logarithmic:
+            high = 1.0  # so that what is never negative has an axis that is not either
         spare = (high - low) * _SPARE or abs(high) * _SPARE or 1.0
         self._low, self._high = low - spare, high + spare
         self._begin, self._end = begin, end

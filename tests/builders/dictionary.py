@@ -310,7 +310,6 @@ OVERHEAD_KEYS = _list_keys(Overhead, _OVERHEAD)
 FEEDBACK_KEYS = _make_keys(_FEEDBACK)
 SERVICE_KEYS = _make_keys(_SERVICE)
 RATIOS: tuple[Metric, ...] = tuple(
-    replace(metric, unit="ratio", definition=f"{metric.key} of a trial.")
-    for metric in METRICS.named(COMPARED)
+    replace(metric, unit="ratio") for metric in METRICS.named(COMPARED)
 )
 """The rows of the headline."""

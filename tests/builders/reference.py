@@ -24,10 +24,18 @@ def key_table(keys: Iterable[Key]) -> str:
 
 
 def metric_table(metrics: Iterable[Metric]) -> str:
-    """List the rows of a table of the summary."""
-    return _table(
-        ["Row", "Unit"], [(metric.title, metric.unit, metric.definition) for metric in metrics]
-    )
+    """List the rows of a table of the summary, each with the key by which it can be named, if it
+    is of trials."""
+    rows = [
+        (
+            metric.title,
+            f"`{metric.key}`" if metric.is_of_trials else "",
+            metric.unit,
+            metric.definition,
+        )
+        for metric in metrics
+    ]
+    return _table(["Row", "Key", "Unit"], rows)
 
 
 def cause_table(causes: Iterable[tuple[str, str, str, str, bool]]) -> str:
@@ -83,5 +91,5 @@ def _list_abilities(abilities: Abilities) -> tuple[str | None, ...]:
     )
 
 
-def _table(headers: list[str], rows: list[tuple[str, str, str]]) -> str:
-    return tabulate(rows, headers=[*headers, "Definition"], tablefmt="github")
+def _table(headers: list[str], rows: Iterable[tuple[str, ...]]) -> str:
+    return tabulate([*rows], headers=[*headers, "Definition"], tablefmt="github")

@@ -280,7 +280,7 @@ def test_what_modes_are_compared_by_is_named_beforehand(
     done = bench.call("retrieve", "--repo", str(bench.repo), *words, *named)
     assert done.code == 0, done.err
     assert "nDCG@10" in done.out.partition("## Warnings")[0]
-    assert "**Named beforehand:** ndcg_10, margin 0.2 (sha256 " in done.out
+    assert "**Named beforehand:** `nDCG@10`, margin 0.2 (sha256 " in done.out
     again = bench.call("retrieve", "--continue", "out", "--runs", "2")
     assert again.code == 0, again.err
     golden(parts(again.out))

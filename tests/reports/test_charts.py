@@ -234,6 +234,15 @@ def test_a_ratio_lies_within_its_interval_and_on_its_side_of_one() -> None:
     assert float(band["x"]) < one < float(band["x"]) + float(band["width"])
 
 
+def test_an_axis_of_what_is_all_zero_has_nothing_below_it() -> None:
+    points = tuple(Point(x=x, y=0) for x in (1, 8))
+    seconds = Axis(label="Seconds", style=Style.SECONDS, low=0)
+    chart = make_plane(Line(label="a", shape=0, points=points))
+    shown = [text.text for text in parse(replace(chart, y=seconds)).iter(f"{SVG}text")]
+    assert "0.00s" in shown
+    assert not any((text or "").startswith(("-", "\N{MINUS SIGN}")) for text in shown)
+
+
 def test_a_subject_looks_the_same_in_rows_and_in_a_plane() -> None:
     point = Point(x=1, y=0.5)
     plane = parse(make_plane(*(Line(label="ab"[at], shape=at, points=(point,)) for at in (1, 0))))

@@ -69,23 +69,31 @@ KINDS: tuple[ArmKind, ...] = (*GRAVEST, find_failed_scorers, find_not_run)
 """The gravest first."""
 
 
-def describe_declaration(experiment: CaseExperiment) -> str:
+def describe_declaration(session: CaseSession) -> str:
     """Write what was named, and the first digits of its checksum; empty where nothing was."""
-    declaration = experiment.beforehand
+    declaration = session.experiment.beforehand
     if declaration is None:
         return ""
-    return f"{declaration.primary}, margin {declaration.margin:g} ({format_digits(declaration)})"
+    primary = _name_primary(session, declaration.primary)
+    return f"{primary}, margin {declaration.margin:g} ({format_digits(declaration)})"
 
 
-def warn_exploratory(experiment: CaseExperiment) -> Iterator[str]:
+def _name_primary(session: CaseSession, key: str | None) -> str:
+    return "no metric" if key is None else lowercase(session.metrics.name(key))
+
+
+def warn_exploratory(session: CaseSession) -> Iterator[str]:
     """Say that the verdict is on what was chosen after the fact."""
-    declaration = experiment.beforehand
+    experiment, declaration = session.experiment, session.experiment.beforehand
     if declaration and experiment.chosen_afterwards:
+        current, declared = (
+            f"{_name_primary(session, side.primary)} with a margin of {side.margin:g}"
+            for side in (experiment, declaration)
+        )
         yield (
-            f"Exploratory: these verdicts are on {experiment.primary} with a margin of "
-            f"{experiment.margin:g}; named before the first trial: {declaration.primary} with a "
-            f"margin of {declaration.margin:g}. A verdict by settings that were chosen after the "
-            f"fact is a hypothesis for the next session."
+            f"Exploratory: these verdicts are on {current}; named before the first trial: "
+            f"{declared}. A verdict by settings that were chosen after the fact is a hypothesis "
+            f"for the next session."
         )
 
 

@@ -50,7 +50,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import list_clauses
-from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.status import name_end
 
 _SHOWN_RUNS = 6
@@ -105,9 +105,9 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
     opening = Opening(
         title=f"{session.experiment.benchmark} Summary",
         banner=extras.banner,
-        head=_make_head(session.experiment, extras.facts),
+        head=_make_head(session, extras.facts),
         headline=(
-            *map(paragraph, warn_exploratory(session.experiment)),
+            *map(paragraph, warn_exploratory(session)),
             *((Answers(items=answers, size=session.size),) if answers else ()),
         ),
         warnings=warnings,
@@ -120,8 +120,9 @@ def make_case_document(session: CaseSession, extras: Extras = Extras()) -> Docum
 
 
 def _make_head(
-    experiment: CaseExperiment, facts: Iterable[Iterable[Fact]]
+    session: CaseSession, facts: Iterable[Iterable[Fact]]
 ) -> tuple[tuple[Fact, ...], ...]:
+    experiment = session.experiment
     run_orders = [
         f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)
     ]
@@ -138,18 +139,19 @@ def _make_head(
         *([(fact.label, fact.value) for fact in line] for line in facts),
         [("Properties", ", ".join(properties) or "none")],
     ]
-    return make_facts(experiment, lines, order)
+    return make_facts(session, lines, order)
 
 
 def make_facts(
-    experiment: CaseExperiment, lines: Iterable[Iterable[tuple[str, str]]], order: str
+    session: CaseSession, lines: Iterable[Iterable[tuple[str, str]]], order: str
 ) -> tuple[tuple[Fact, ...], ...]:
     """Make the head of a summary: lines of its own, and what all have."""
+    experiment = session.experiment
     all_lines = [
         *lines,
         *(
             [("Named beforehand", declaration)]
-            for declaration in [describe_declaration(experiment)]
+            for declaration in [describe_declaration(session)]
             if declaration
         ),
         [("Order", order), ("Seed", str(experiment.seed))],

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from swarm_bench.analysis.mode_trials import ModeTrials
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import join, quantify
+from swarm_bench.analysis.wording import join, lowercase, quantify
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.preregistration import REANALYSED, VERDICT_SETTINGS, Sealed
@@ -13,13 +14,13 @@ _SHOWN_DIGITS = 12
 _SHOWN_LOOKS = 6
 
 
-def describe_declaration(experiment: Experiment) -> str:
+def describe_declaration(experiment: Experiment, metrics: Metrics) -> str:
     """Write what was named, and the first digits of its checksum; empty where nothing was."""
     declaration = experiment.beforehand
     if declaration is None:
         return ""
     settings = ", ".join(
-        f"{name.replace('_', ' ')} {_format_value(getattr(declaration, name))}"
+        f"{name.replace('_', ' ')} {_name_value(getattr(declaration, name), metrics)}"
         for name in VERDICT_SETTINGS
     )
     until = ", until clear" if declaration.until_clear else ""
@@ -161,6 +162,11 @@ def format_digits(declaration: Sealed) -> str:
 
 def _format_option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def _name_value(value: object, metrics: Metrics) -> str:
+    """Write the value of a setting, of a metric its title."""
+    return lowercase(metrics.name(value)) if isinstance(value, str) else _format_value(value)
 
 
 def _format_value(value: object) -> str:

@@ -249,7 +249,7 @@ _SESSION_PAGES = (
     "The trials of each size stand on a page of their own: tasks and modes with what each trial "
     "found, two transcripts side by side, and the session in time."
 )
-_OF_SIZES = "A point for each size that has the figure:"
+_OF_SIZES = "A point for each size that has the figure."
 _COUNTS = {"failed_calls": "failed calls", "unanswered": "trials without an answer"}
 
 

@@ -48,13 +48,13 @@ def list_remarks(trial: TrialRecord | CaseRecord) -> Iterator[str]:
         yield f"The scorer {name} failed: {reason}."
 
 
-def list_missing_scores(trial: CaseRecord) -> Iterator[str]:
+def list_missing_scores(trial: CaseRecord, metrics: Metrics) -> Iterator[str]:
     """Yield why a trial has no figure of its answer."""
-    keys_by_reason = defaultdict[str, list[str]](list)
+    titles_by_reason = defaultdict[str, list[str]](list)
     for key, reason in (trial.missing_scores or {}).items():
-        keys_by_reason[reason].append(key)
-    for reason, keys in keys_by_reason.items():
-        yield f"Without a score ({', '.join(keys)}): {reason}."
+        titles_by_reason[reason].append(metrics.name(key))
+    for reason, titles in titles_by_reason.items():
+        yield f"Without a score ({', '.join(titles)}): {reason}."
 
 
 def list_case_figures(

@@ -89,9 +89,9 @@ def make_document(answers: Answers) -> Document:
     tables = [_make_table(answers, form) for form in answers.forms]
     opening = Opening(
         title=f"{RETRIEVE.title} Summary",
-        head=_make_head(answers.experiment),
+        head=_make_head(answers),
         headline=(
-            *map(paragraph, warn_exploratory(answers.experiment)),
+            *map(paragraph, warn_exploratory(answers)),
             *((AnswersBlock(items=items, size=answers.size),) if items else ()),
             *map(paragraph, describe_missing_plain(answers)),
         ),
@@ -106,7 +106,8 @@ def make_document(answers: Answers) -> Document:
     return make_summary(opening, _make_details(answers))
 
 
-def _make_head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
+def _make_head(answers: Answers) -> tuple[tuple[Fact, ...], ...]:
+    experiment = answers.experiment
     repository = experiment.repository
     commit = f" at {repository.commit[:12]}" if repository.commit else ", a plain folder"
     programs = [f"{name}: {program.label}" for name, program in experiment.retrieval.items()]
@@ -121,7 +122,7 @@ def _make_head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
         *([("Tasks made", recipe)] for recipe in [experiment.made] if recipe),
         [("Tools", "; ".join(programs) or "none")],
     ]
-    return make_facts(experiment, lines, list_few(order))
+    return make_facts(answers, lines, list_few(order))
 
 
 def _make_details(answers: Answers) -> Iterator[Section]:

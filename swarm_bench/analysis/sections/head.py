@@ -70,7 +70,9 @@ def _list_lines(experiment: Experiment, selection: Selection) -> list[list[tuple
             ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
         ]
     )
-    if not selection.rehearsal and (declaration := describe_declaration(experiment)):
+    if not selection.rehearsal and (
+        declaration := describe_declaration(experiment, selection.metrics)
+    ):
         lines.append([("Named beforehand", declaration)])
     return lines
 

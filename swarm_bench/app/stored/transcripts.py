@@ -98,7 +98,7 @@ def _view_record(session: CaseSession, record: CaseRecord) -> ShownTrial:
         key=tuple(session.check_key(record)),
         is_markdown=session.writes_markdown(record),
         notes=tuple((label, _cut_text(text) or "") for label, text in facts if _is_long(text)),
-        remarks=(*list_remarks(record), *list_missing_scores(record)),
+        remarks=(*list_remarks(record), *list_missing_scores(record, session.metrics)),
     )
 
 

@@ -1,5 +1,6 @@
 """What is said of single trials, and of the files that their answers name."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from swarm_bench.analysis.documents.shown_trials import (
     list_remarks,
     mark_cited,
 )
+from swarm_bench.benchmarks.cases.passing import COMMON_METRICS
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.session.cases import CaseRecord
 from tests.builders.golden import GOLDEN
 from tests.builders.pages import make_trial as make_shown
@@ -24,8 +27,9 @@ def test_what_a_scorer_did_not_say_is_said() -> None:
     assert remark == f"The scorer sulking failed: RuntimeError: not today, {failed.case}."
     reasons = {"a": "no key", "b": "no key", "c": "too late"}
     missing = failed.model_copy(update={"missing_scores": reasons})
-    assert [*list_missing_scores(missing)] == [
-        "Without a score (a, b): no key.",
+    named = replace(COMMON_METRICS[0], key="a", title="Alpha")
+    assert [*list_missing_scores(missing, Metrics((named,)))] == [
+        "Without a score (Alpha, b): no key.",
         "Without a score (c): too late.",
     ]
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.stored.reporting import report
+from swarm_bench.app.stored.session import open_session
+from swarm_bench.benchmarks.cases.passing import COMMON_METRICS
+from swarm_bench.benchmarks.retrieve.benchmark import METRICS
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.report.pictures import MARK
 from swarm_bench.runtime.files import hold_lock
@@ -104,3 +109,16 @@ def test_without_effects_there_is_no_picture_of_older_ones(tmp_path: Path) -> No
     (session / "metrics.jsonl").write_text("")
     assert "](effects.svg)" not in report(session).markdown
     assert not (session / "effects.svg").exists()
+
+
+SESSIONS = Path(__file__).parents[2] / "golden" / "sessions"
+KEYS = {metric.key for metric in (*load_metrics(), *METRICS, *COMMON_METRICS)} | {"pass_at_1"}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in SESSIONS.iterdir() if path.name != "toy")
+)
+def test_a_reader_sees_titles_of_metrics_and_no_keys(name: str) -> None:
+    summary = open_session(SESSIONS / name).reanalyse({})
+    words = {*re.findall(r"\w+", summary.markdown + summary.details)}
+    assert not {key for key in KEYS & words if "_" in key}

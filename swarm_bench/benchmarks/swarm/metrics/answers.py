@@ -78,7 +78,7 @@ def _make_count(
         title=title,
         unit="references",
         style=Style.WHOLE,
-        definition=f"{definition} ({key}).",
+        definition=f"{definition}.",
         better=better,
         read=read_score(key),
         relative=False,
@@ -120,8 +120,7 @@ OF_KEYS = (
         unit="true or false",
         style=Style.PERCENT,
         definition="Share of the answers that name all files of the key and match all its facts, "
-        "and not half of the facts of other tasks (files_all_found, fact_share, "
-        "fact_share_elsewhere). The mean over tasks by their weight. "
+        "and not half of the facts of other tasks. The mean over tasks by their weight. "
         f"{_FOUND_NOTHING}",
         better=Better.HIGHER,
         read=is_right,
@@ -172,7 +171,7 @@ OF_KEYS = (
         "fact_share",
         "Facts",
         "Share of the key's facts that the answer matches, less the share of the other tasks' "
-        "facts that it matches too (fact_share_elsewhere), so that whoever says everything has 0. "
+        "facts that it matches too, so that whoever says everything has 0. "
         "Facts that the question matches do not count.",
         "facts",
     ),
@@ -195,7 +194,7 @@ OF_KEYS = (
         title="Effective tokens per right answer",
         unit="tokens",
         style=Style.WHOLE,
-        definition="effective_tokens of all trials of the keyed tasks, failed ones too, divided by "
+        definition="Effective tokens of all trials of the keyed tasks, failed ones too, divided by "
         "the right answers among them, over all runs. Missing where there is none.",
         better=Better.LOWER,
         keyed="any",
@@ -220,7 +219,7 @@ CITED = (
         unit="% of references",
         style=Style.PERCENT,
         definition="Of the files, lines and symbols that an answer points to, those that are not "
-        "there: the mean over tasks of the answers that point to any (invented_share).",
+        "there: the mean over tasks of the answers that point to any.",
         better=Better.LOWER,
         read=read_score("invented_share"),
         relative=False,
@@ -271,7 +270,7 @@ ANSWER_METRICS = (
         title="Grounded answer",
         unit="true or false",
         style=Style.AVERAGE,
-        definition="references is 3 or more.",
+        definition="Whether it has 3 file references or more.",
         better=Better.HIGHER,
         read=read_field("grounded"),
         relative=False,
@@ -309,7 +308,7 @@ ANSWER_METRICS = (
             table=ANSWERS,
             how=How.MEAN,
             title="Avg file refs/output",
-            definition="Mean file references of the answers there are (references).",
+            definition="Mean file references of the answers there are.",
         ),
         column=Column(title="Refs (existing)", style=Style.WHOLE, beside="references_existing"),
     ),
@@ -327,7 +326,7 @@ ANSWER_METRICS = (
             how=How.MEAN,
             title="Avg existing files named/output",
             definition="Mean of the different mentions that name a file of the workspace, whatever "
-            "its extension (references_existing).",
+            "its extension.",
         ),
     ),
     Metric(

@@ -17,7 +17,7 @@ SPENDING_METRICS = (
         title="Reported tokens",
         unit="tokens",
         style=Style.WHOLE,
-        definition="Reported tokens: input_tokens + cache_create + output_tokens.",
+        definition="Input tokens, those written to the prompt cache, and output tokens.",
         better=Better.LOWER,
         read=read_field("total_tokens"),
         spent=True,
@@ -25,10 +25,10 @@ SPENDING_METRICS = (
             table=SPENDING,
             how=How.TOTAL,
             title="Total reported tokens",
-            definition="Input + cache creation + output, summed over the agents (total_tokens).",
+            definition="Input + cache creation + output, summed over the agents.",
         ),
         column=Column(title="Reported Tokens"),
-        page="Reported tokens (input + cache_create + output)",
+        page="Reported tokens (input + cache creation + output)",
     ),
     Metric(
         key="effective_tokens",
@@ -36,7 +36,7 @@ SPENDING_METRICS = (
         phrase="used {} tokens",
         unit="tokens",
         style=Style.WHOLE,
-        definition="total_tokens + cache_read.",
+        definition="Reported tokens, and those read from the prompt cache.",
         better=Better.LOWER,
         read=read_field("effective_tokens"),
         spent=True,
@@ -44,17 +44,17 @@ SPENDING_METRICS = (
             table=SPENDING,
             how=How.TOTAL,
             title="Total effective tokens (includes cache read)",
-            definition="Reported tokens + cache read, summed over the agents (effective_tokens).",
+            definition="Reported tokens + cache read, summed over the agents.",
         ),
         column=Column(title="Effective Tokens"),
-        page="Effective tokens (reported + cache_read)",
+        page="Effective tokens (reported + cache read)",
     ),
     Metric(
         key="all_in_tokens",
         title="All-in tokens",
         unit="tokens",
         style=Style.WHOLE,
-        definition="effective_tokens with sub-agents and compactions.",
+        definition="Effective tokens with those of sub-agents and compactions.",
         better=Better.LOWER,
         read=read_field("all_in_tokens"),
         spent=True,
@@ -63,7 +63,7 @@ SPENDING_METRICS = (
             how=How.TOTAL,
             title="Total all-in tokens (with sub-agents and compactions)",
             definition="Effective tokens with the requests of sub-agents and of context "
-            "compactions, summed over the agents (all_in_tokens).",
+            "compactions, summed over the agents.",
         ),
     ),
     Metric(
@@ -78,8 +78,7 @@ SPENDING_METRICS = (
             table=SPENDING,
             how=How.TOTAL,
             title="Total cache-read tokens",
-            definition="Tokens read from the provider's prompt cache, summed over the agents "
-            "(cache_read).",
+            definition="Tokens read from the provider's prompt cache, summed over the agents.",
         ),
         page="Cache read",
     ),
@@ -111,7 +110,7 @@ SPENDING_METRICS = (
         phrase="cost {}",
         unit="US dollars",
         style=Style.DOLLARS,
-        definition="As the agent reports it, or by a price table; see cost_estimated.",
+        definition="As the agent reports it, or by a price table.",
         better=Better.LOWER,
         read=read_field("cost"),
         spent=True,
@@ -119,7 +118,7 @@ SPENDING_METRICS = (
             table=SPENDING,
             how=How.TOTAL,
             title="Total cost",
-            definition="As the agents report it, summed over them (cost).",
+            definition="As the agents report it, summed over them.",
         ),
         column=Column(title="Cost", style=Style.CENTS),
         page="Cost",
@@ -147,7 +146,7 @@ SPENDING_METRICS = (
             table=SPENDING,
             how=How.TOTAL,
             title="Total output lines",
-            definition="Lines of the answers, summed over the agents (result_lines).",
+            definition="Lines of the answers, summed over the agents.",
         ),
         column=Column(title="Lines"),
         page="Result lines",
@@ -163,8 +162,8 @@ SPENDING_METRICS = (
         row=Row(
             table=SPENDING,
             how=How.NUMBER,
-            definition="Trials whose requests reached the budget, with or without an answer "
-            "(compacted). The name is the one canopy's script uses; it is no compaction of a "
+            definition="Trials whose requests reached the budget, with or without an answer. "
+            "The name is the one canopy's script uses; it is no compaction of a "
             "context.",
         ),
         page="Compacted",
@@ -181,7 +180,7 @@ SPENDING_METRICS = (
             table=SPENDING,
             how=How.TOTAL,
             definition="Times that the agents summarised their context to continue, as they report "
-            "it (compactions in the record).",
+            "it.",
         ),
     ),
     Metric(
@@ -195,8 +194,7 @@ SPENDING_METRICS = (
         row=Row(
             table=SPENDING,
             how=How.TOTAL,
-            definition="Requests that the agents made again after an error of the provider "
-            "(retries).",
+            definition="Requests that the agents made again after an error of the provider.",
         ),
     ),
     Metric(
@@ -204,7 +202,7 @@ SPENDING_METRICS = (
         title="Permission denials",
         unit="calls",
         style=Style.WHOLE,
-        definition="Tool calls that the agents' programs refused to make (permission_denials).",
+        definition="Tool calls that the agents' programs refused to make.",
         better=Better.LOWER,
         read=sum_by_name("permission_denials"),
         row=Row(table=SPENDING, how=How.TOTAL),
@@ -214,7 +212,7 @@ SPENDING_METRICS = (
         title="Turn limit errors",
         unit="true or false",
         style=Style.WHOLE,
-        definition="Trials that the turn limit ended before they had an answer (error_max_turns).",
+        definition="Trials that the turn limit ended before they had an answer.",
         better=Better.LOWER,
         read=_is_out_of_turns,
         row=Row(table=SPENDING, how=How.NUMBER),

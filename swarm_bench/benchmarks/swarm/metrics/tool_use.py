@@ -41,7 +41,7 @@ TOOL_USE = (
         row=Row(
             table=RETRIEVAL,
             how=How.TOTAL,
-            definition="Calls of MCP tools in the transcripts, summed over the agents (mcp_calls).",
+            definition="Calls of MCP tools in the transcripts, summed over the agents.",
         ),
         tool_only=True,
     ),
@@ -51,7 +51,7 @@ TOOL_USE = (
         unit="calls",
         style=Style.WHOLE,
         definition="Calls of any tool, built-in ones too, that came back with an error, summed "
-        "over the agents (tool_failures).",
+        "over the agents.",
         better=Better.LOWER,
         read=sum_by_name("tool_failures"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
@@ -61,7 +61,7 @@ TOOL_USE = (
         title="Local query events",
         unit="events",
         style=Style.WHOLE,
-        definition="Queries that .canopy/feedback.db recorded while the agents ran (query_events).",
+        definition="Queries that .canopy/feedback.db recorded while the agents ran.",
         read_swarm=read_counter(FeedbackProbe.name, "query_events"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=FeedbackProbe.name,
@@ -71,7 +71,7 @@ TOOL_USE = (
         title="Local expand events",
         unit="events",
         style=Style.WHOLE,
-        definition="Expansions of a handle that .canopy/feedback.db recorded (expand_events).",
+        definition="Expansions of a handle that .canopy/feedback.db recorded.",
         read_swarm=read_counter(FeedbackProbe.name, "expand_events"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=FeedbackProbe.name,
@@ -91,8 +91,7 @@ TOOL_USE = (
         title="Service /evidence_pack calls",
         unit="requests",
         style=Style.WHOLE,
-        definition="Evidence packs among them; only the embedded canopy counts them "
-        "(evidence_packs).",
+        definition="Evidence packs among them; only the embedded canopy counts them.",
         read_swarm=read_counter(ServiceMetricsProbe.name, "evidence_packs"),
         row=Row(table=RETRIEVAL, how=How.TOTAL),
         probe=ServiceMetricsProbe.name,
@@ -122,9 +121,9 @@ TOOL_USE = (
             how=How.MEDIAN,
             title="Indexing time",
             definition="What a service, a mode's prepare or a warm index takes before the agents "
-            "start, without its warm_up; of a copied one what the first took. Canopy's cold "
+            "start, without its warm-up call; of a copied one what the first took. Canopy's cold "
             "standalone index: from its first to its last change while the agents run, so it is "
-            "part of their time (index_seconds).",
+            "part of their time.",
         ),
         tool_only=True,
     ),
@@ -136,22 +135,21 @@ TOOLS = (
         title="Calls per trial",
         unit="calls",
         style=Style.WHOLE,
-        definition="Median over the trials, 0 for one that made none (tool_calls).",
+        definition="Median over the trials, 0 for one that made none.",
     ),
     Metric(
         key="failed",
         title="Failed calls",
         unit="calls",
         style=Style.WHOLE,
-        definition="Calls that came back with an error, summed over the trials (tool_failures).",
+        definition="Calls that came back with an error, summed over the trials.",
     ),
     Metric(
         key="empty",
         title="Empty answers",
         unit="answers",
         style=Style.WHOLE,
-        definition="Answers without an error that have nothing in them, summed over the trials "
-        "(tool_answers).",
+        definition="Answers without an error that have nothing in them, summed over the trials.",
     ),
     Metric(
         key="error_texts",
@@ -159,7 +157,7 @@ TOOLS = (
         unit="answers",
         style=Style.WHOLE,
         definition="Answers that are error texts and do not say so otherwise, summed over the "
-        "trials (tool_answers).",
+        "trials.",
     ),
     Metric(
         key="seconds_per_call",
@@ -167,7 +165,7 @@ TOOLS = (
         unit="seconds",
         style=Style.SECONDS,
         definition="Time in which a call was open, from the call to its result, divided by the "
-        "calls of all trials (tool_seconds): two calls of half a second made together "
+        "calls of all trials: two calls of half a second made together "
         "count as a quarter each.",
     ),
     Metric(
@@ -183,7 +181,7 @@ TOOLS = (
         unit="tokens",
         style=Style.WHOLE,
         definition="What the results put before the model, counted by us, the median over the "
-        "trials (tool_result_tokens).",
+        "trials.",
     ),
 )
 OVERHEAD = (
@@ -199,7 +197,7 @@ OVERHEAD = (
         title="Tool descriptions",
         unit="tokens",
         style=Style.WHOLE,
-        definition="Names, descriptions and schemas of these tools, counted by us (tool_tokens).",
+        definition="Names, descriptions and schemas of these tools, counted by us.",
     ),
     Metric(
         key="server_instruction_tokens",
@@ -235,8 +233,7 @@ OVERHEAD = (
         title="Its cost",
         unit="US dollars",
         style=Style.DOLLARS,
-        definition="Of the first request, as the agent reports it (prompt_cost); it is in no "
-        "other figure.",
+        definition="Of the first request, as the agent reports it; it is in no other figure.",
     ),
     Metric(
         key="server_seconds",
@@ -325,7 +322,7 @@ SEEING_METRICS = (
             unit=unit,
             style=style,
             definition="Until a tool call had shown a file of the key; the median. A trial in "
-            f"which none did is counted as missing ({key}).",
+            "which none did is counted as missing.",
             better=Better.LOWER,
             read=read_score(key),
             relative=False,
@@ -340,7 +337,7 @@ SEEING_METRICS = (
         unit="files",
         style=Style.AVERAGE,
         definition="Files of the key that a tool call showed and the answer does not name: the "
-        "mean over tasks (seen_not_named).",
+        "mean over tasks.",
         better=Better.LOWER,
         read=read_score("seen_not_named"),
         relative=False,

@@ -1,6 +1,7 @@
 """Metrics of packages that cannot be told apart."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS, load_metrics
 from swarm_bench.core.metric import Column, How, Metric, Metrics, Row, Style
+from swarm_bench.core.session.records import TrialRecord
 from tests.builders.golden import Sentences
 from tests.builders.packages import install
 from tests.builders.reference import metric_table
@@ -17,6 +19,17 @@ from tests.builders.sessions import make_session, make_trial
 
 def test_without_packages_there_are_those_of_the_benchmark() -> None:
     assert load_metrics() == METRICS
+
+
+def test_what_a_reader_sees_of_a_metric_is_in_words() -> None:
+    keys = {*TrialRecord.model_fields, *(metric.key for metric in METRICS)}
+    for metric in METRICS:
+        in_table = metric.in_table
+        texts = metric.title, metric.definition, in_table.title, in_table.definition, metric.page
+        for text in texts:
+            joined = {word for word in re.findall(r"\w+", text) if "_" in word.strip("_")}
+            assert not joined - {"evidence_pack"}, (metric.key, text)
+            assert not keys & {*re.findall(r"\((\w+)\)", text)}, (metric.key, text)
 
 
 def test_two_packages_with_one_name_are_omitted_in_a_sentence(
@@ -79,7 +92,7 @@ def test_and_a_line_on_the_page_of_each_trial() -> None:
 
 def test_and_a_line_of_the_dictionary() -> None:
     rows = metric_table(Metrics((*METRICS, SUBAGENTS)).tables["Answers"]).splitlines()
-    assert cells(rows[-1], "|")[:2] == ["Total sub-agents", "sub-agents"]
+    assert cells(rows[-1], "|")[:3] == ["Total sub-agents", "`subagents`", "sub-agents"]
 
 
 def test_a_key_is_declared_once() -> None:
