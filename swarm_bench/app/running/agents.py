@@ -1,6 +1,6 @@
 """Runs an experiment to its summary, or shows what would run."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -76,12 +76,10 @@ SWARM = SwarmBenchmark()
 
 
 SwarmExecution = OpenedExecutor[SwarmJob, Delivery]
-OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[SwarmExecution]]
-"""Opens it, and closes it when they have ended."""
 
 
 @asynccontextmanager
-async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecution]:
+async def _open_here(kit: Kit) -> AsyncIterator[SwarmExecution]:
     """Open what runs swarms in this process."""
     async with open_rehearsal(kit, kit.artefacts.root / REHEARSAL_LOG) as kit:
         yield run_here(partial(run_swarm, kit))
@@ -107,8 +105,6 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
 
     resolved: Resolved
     design: Design
-    open_executor: OpenExecutor = open_local_executor
-    """A recording is always played in this process."""
 
     @property
     def stem(self) -> str:
@@ -236,12 +232,13 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         return ComparisonResult(**vars(result), report=self.reported)
 
     def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[SwarmExecution]:
+        """Open what runs swarms: a recording is always played in this process."""
         if self.parts.recorded_session is not None:
             replay = partial(replay_swarm, kit, self.parts.recorded_session)
             return nullcontext(run_here(replay))
         if self.parts.open_packed is not None:
             return _open_elsewhere(kit, self.parts.open_packed)
-        return self.call.open_executor(kit)
+        return _open_here(kit)
 
     def _note_nodes(self, executor: SwarmExecution) -> None:
         """Note in the experiment which machines the trials run on."""
@@ -290,14 +287,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         )
 
 
-def run(
-    resolved: Resolved,
-    design: Design,
-    emit: Emit,
-    open_executor: OpenExecutor = open_local_executor,
-) -> ComparisonResult:
+def run(resolved: Resolved, design: Design, emit: Emit) -> ComparisonResult:
     """Run the experiment, or what remains of the one that is continued."""
-    call = AgentCall(resolved=resolved, design=design, open_executor=open_executor)
+    call = AgentCall(resolved=resolved, design=design)
     return session.run(call, emit)
 
 
