@@ -190,7 +190,7 @@ def _write_summaries(
         if stop_error:
             for size, member in find_sessions(folder).items():
                 if size not in read:
-                    _, summary = write_summary(member)
+                    _, summary = write_summary(member, member.read())
                     write_last_page(AgentSession(member.path), summary.document, emit)
         return write_series_summary(folder, read)
     except StoreError as error:

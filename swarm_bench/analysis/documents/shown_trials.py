@@ -11,6 +11,7 @@ from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.report.document import Value
 from swarm_bench.core.report.page import ShownTrial
+from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import Task
@@ -46,6 +47,16 @@ def list_remarks(trial: TrialRecord | CaseRecord) -> Iterator[str]:
         yield trial.detail
     for name, reason in (trial.score_failures or {}).items():
         yield f"The scorer {name} failed: {reason}."
+
+
+def list_changes(audit: Audit | None, key: Key) -> Iterator[str]:
+    """Yield why the figures of a trial may not be those that it had; nothing without an audit."""
+    if audit is None:
+        return
+    if key in audit.edited:
+        yield "Its record was changed after the session wrote it."
+    if key in audit.differing:
+        yield "Its stored output gives other figures than its record: one of the two was changed."
 
 
 def list_missing_scores(trial: CaseRecord, metrics: Metrics) -> Iterator[str]:

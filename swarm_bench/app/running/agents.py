@@ -218,7 +218,7 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
             raise stopped
 
     def report(self, folder: SessionFolder) -> RenderedDocument:
-        self.reported, summary = write_summary(folder)
+        self.reported, summary = write_summary(folder, folder.read())
         return summary
 
     def blocks(self) -> Sequence[Block[Task]]:

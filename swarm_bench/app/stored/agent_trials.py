@@ -11,6 +11,7 @@ from swarm_bench.analysis.documents.shown_trials import (
     check_key,
     describe_end,
     find_cited,
+    list_changes,
     list_remarks,
     mark_cited,
     name_trial,
@@ -140,7 +141,10 @@ class TranscriptReader:
                 if metric.read and (value := metric.read(record)) is not None
             ),
             is_markdown=True,
-            remarks=tuple(list_remarks(record)),
+            remarks=(
+                *list_remarks(record),
+                *list_changes(self._selection.data.audit, record.key),
+            ),
             key=tuple(check_key(self._selection.metrics, record, task, trial.answer or "")),
             errors=_read_errors(stream) if stream else "",
         )

@@ -106,6 +106,9 @@ if TYPE_CHECKING:
 class AgentSession(StoredSession):
     """A session whose agents were given tools, in modes."""
 
+    _reported: SessionData | None = None
+    """What the last summary was made of: a page says the same."""
+
     @cached_property
     def folder(self) -> SessionFolder:
         return SessionFolder(self.path)
@@ -119,7 +122,8 @@ class AgentSession(StoredSession):
         return plan(self.read_experiment())
 
     def report(self, notice: str = "") -> RenderedDocument:
-        return write_summary(self.folder, audited=True, notice=notice)[1]
+        self._reported = read_audited(self.folder)
+        return write_summary(self.folder, self._reported, notice)[1]
 
     def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
         data = read_audited(self.folder)
@@ -185,7 +189,7 @@ class AgentSession(StoredSession):
         return read_agent_answers(self)
 
     def build_page(self, document: Document) -> SessionPage:
-        selection = Selection(self.folder.read(), load_metrics())
+        selection = Selection(self._reported or self.folder.read(), load_metrics())
         return SessionPage(
             document=document,
             command=write_agent_command(selection.data.experiment),
@@ -229,12 +233,10 @@ def _describe_claims(selection: Selection) -> str:
 
 @pause_collection()
 def write_summary(
-    folder: SessionFolder, *, audited: bool = False, notice: str = ""
+    folder: SessionFolder, data: SessionData, notice: str = ""
 ) -> tuple[Report, RenderedDocument]:
-    """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
-    beside it. `audited`: held against the streams of its agents. A notice stands before all
-    else."""
-    data = read_audited(folder) if audited else folder.read()
+    """Make the report of a session, and write `summary.md`, and `details.md` beside it. A notice
+    stands before all else."""
     report, document = _summarise(data)
     summary = write_files(document.add_notice(notice))
     folder.write_summary(summary)

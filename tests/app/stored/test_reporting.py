@@ -19,6 +19,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import load_metrics
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.report.pictures import MARK
 from swarm_bench.runtime.files import hold_lock
+from tests.builders.contradicted import store_contradicted
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "session"
 
@@ -122,3 +123,13 @@ def test_a_reader_sees_titles_of_metrics_and_no_keys(name: str) -> None:
     summary = open_session(SESSIONS / name).reanalyse({})
     words = {*re.findall(r"\w+", summary.markdown + summary.details)}
     assert not {key for key in KEYS & words if "_" in key}
+
+
+def test_a_page_says_of_which_trials_the_figures_were_changed(tmp_path: Path) -> None:
+    store_contradicted(tmp_path)
+    session = open_session(tmp_path)
+    summary = session.report()
+    assert "gives other figures" in (tmp_path / "summary.md").read_text()
+    (task, *_) = session.build_page(summary.document).tasks
+    remark = "Its stored output gives other figures than its record: one of the two was changed."
+    assert [remark in trial.remarks for trial in task.trials] == [True, True]
