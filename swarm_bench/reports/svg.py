@@ -160,7 +160,9 @@ _LANE_GAP, _LEAST_LANE = 8, 16
 _LANE_LABEL_ROOM = 170
 _PHASE = 5
 """Height of what stands before and after agents."""
-_LEAST_CALL = 0.2
+_LEAST_CALLS = (0.2, 1, 4, 16)
+"""Least widths of calls: the first with which a page has room for all that are as wide."""
+_MOST_CALLS = 50_000
 _LEGEND_HEIGHT = 26
 _CLASSES = {None: "mark", Tone.GOOD: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
@@ -172,10 +174,15 @@ CallSpans = Mapping[tuple[int, int], Sequence[tuple[float, float]]]
 """When the calls of a trial were open, in seconds of the epoch, by the numbers of its bar."""
 
 
+DrawnCalls = Mapping[tuple[int, int] | None, Sequence[tuple[float, float]]]
+"""Position and width of what is drawn of them."""
+
+
 def render_timeline(timeline: Timeline, spans: CallSpans) -> str:
     """Write the picture of when each agent ran: a lane for each swarm, a bar for each agent, and
     its calls within."""
     bar_height = next(filter(partial(_fits, timeline), _BAR_HEIGHTS), _BAR_HEIGHTS[-1])
+    calls = _select_calls(_draw_all_calls(timeline, spans))
     lanes, y = list[dict[str, Any]](), _LEGEND_HEIGHT
     for lane in timeline.lanes:
         begin = y + _measure_phases(lane)
@@ -184,7 +191,7 @@ def render_timeline(timeline: Timeline, spans: CallSpans) -> str:
                 **_draw_bar(timeline, bar),
                 "trial": bar.trial,
                 "y": begin + track * (bar_height + 1),
-                "calls": [*_draw_calls(timeline, bar, spans)],
+                "calls": calls.get(bar.trial, ()),
             }
             for track, bar in zip(_assign_tracks(lane), lane.bars, strict=True)
         ]
@@ -229,16 +236,33 @@ def _make_legend(
             x += 34 + measure(label)
 
 
+def _draw_all_calls(timeline: Timeline, spans: CallSpans) -> DrawnCalls:
+    bars = (bar for lane in timeline.lanes for bar in lane.bars)
+    return {bar.trial: [*_draw_calls(timeline, bar, spans)] for bar in bars}
+
+
+def _select_calls(calls: DrawnCalls) -> DrawnCalls:
+    """Omit what is too short to be seen; of very many also what is short."""
+    for least in _LEAST_CALLS:
+        calls = {
+            trial: [(x, width) for x, width in drawn if width >= least]
+            for trial, drawn in calls.items()
+        }
+        if sum(map(len, calls.values())) <= _MOST_CALLS:
+            break
+    return calls
+
+
 def _draw_calls(timeline: Timeline, bar: Bar, spans: CallSpans) -> Iterator[tuple[float, float]]:
     """Yield position and width of the time in which calls were open, within the bar of their
-    agent; what is too short to be seen is omitted."""
+    agent."""
     latest = bar.begin
     for begin, end in sorted(spans.get(bar.trial, ())) if bar.trial else ():
         first, last = max(begin - timeline.begin, latest), min(end - timeline.begin, bar.end)
         latest = max(latest, last)
-        x, right = _time_x(timeline, first), _time_x(timeline, last)
-        if first < last and right - x >= _LEAST_CALL:
-            yield x, round(right - x, 1)
+        if first < last:
+            x = _time_x(timeline, first)
+            yield x, round(_time_x(timeline, last) - x, 1)
 
 
 def _fits(timeline: Timeline, bar_height: int) -> bool:

@@ -53,7 +53,8 @@ _LEGEND = TimelineLegend(
 )
 _READING = (
     "When each agent ran, and above agents the set-up of their swarm (workspace, service, index, "
-    "first call) and what follows them. A call is drawn where its transcript has the times."
+    "first call) and what follows them. A call is drawn where its transcript has the times, and "
+    "it is long enough to be seen."
 )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.report.document import Answer, Answers, Part, Section
-from swarm_bench.core.report.page import MatrixEntry, ShownTask
+from swarm_bench.core.report.page import Bar, Lane, MatrixEntry, ShownTask
 from swarm_bench.reports.html.page import pack_task, render_page
 from swarm_bench.reports.svg import render_timeline
 from tests.builders.pages import HOSTILE, make_calls, make_page, make_trial
@@ -165,6 +165,21 @@ def test_calls_are_drawn_in_time_within_the_bar_of_their_agent() -> None:
     assert widths == pytest.approx([per_second * width for width in (0.1, 0.5, 0.2, 0.1)], abs=0.2)
     assert picture.count(">text</text>") == 4, "a lane, and what its bars are"
     assert render_timeline(page.timeline, {}).count(">text</text>") == 3
+
+
+def test_of_very_many_calls_the_long_ones_are_drawn() -> None:
+    page = make_page("text")
+    assert page.timeline
+    bars = tuple(
+        Bar(begin=0.0, end=1000.0, tone=None, label="", trial=(number, 0)) for number in range(60)
+    )
+    lanes = (Lane(label="a", bars=bars),)
+    timeline = replace(page.timeline, seconds=1000.0, lanes=lanes)
+    short = [(float(at), at + 0.5) for at in range(0, 950)]
+    spans = {(number, 0): [*short, (960.0, 980.0)] for number in range(60)}
+    picture = render_timeline(timeline, spans)
+    assert picture.count('class="calls"') == 61, "one in the legend"
+    assert picture.count("M") == 60
 
 
 def test_what_a_cell_has_no_room_for_is_told_on_the_page() -> None:
