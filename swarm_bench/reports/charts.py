@@ -9,7 +9,8 @@ from typing import Any
 from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.pictures import Axis, Line, MarkGroup, MarkRow, PlaneChart, RowChart
 from swarm_bench.reports.figures import format_figure, format_number
-from swarm_bench.reports.svg import ARROW, fit, load_templates, measure, press
+from swarm_bench.reports.letters import fit, measure, shrink
+from swarm_bench.reports.svg import ARROW, load_templates, turn_arrow
 from swarm_bench.reports.text import plain
 
 _WIDTH = 860
@@ -155,7 +156,7 @@ def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict
             "y": mark_y,
             "ends": mark.interval and [scale.locate(end) for end in mark.interval],
             "arrows": [
-                (end, mark_y, 90 - side * 90)
+                (end, mark_y, turn_arrow(side))
                 for end, side in scale.list_ends_beyond(mark.value, *(mark.interval or ()))
             ],
         }
@@ -167,7 +168,7 @@ def _lay_out_row(chart: RowChart, row: MarkRow, scale: _Scale, y: float) -> dict
         "marks": marks,
         "link": (min(xs), max(xs)) if chart.is_linked and len({*xs}) > 1 else None,
         "figure": figure,
-        "figure_length": press(figure, _WIDTH - _FIGURE_BEGIN - 2, is_bold=row.is_emphasised),
+        "figure_size": shrink(figure, _WIDTH - _FIGURE_BEGIN - 2, is_bold=row.is_emphasised),
         "is_emphasised": row.is_emphasised,
     }
 
@@ -207,7 +208,7 @@ def _draw_plane(chart: PlaneChart, *, is_inline: bool) -> str:
         right=_PLANE_END,
         x_ticks=_lay_out_ticks(x_scale),
         y_ticks=[
-            (y, label, press(label, _PLANE_BEGIN - _EDGE)) for y, label in y_scale.list_ticks()
+            (y, label, shrink(label, _PLANE_BEGIN - _EDGE)) for y, label in y_scale.list_ticks()
         ],
         y_label=fit(chart.y.label, _ROOM),
     )
@@ -222,6 +223,8 @@ def _lay_out_points(
             (point.x, *(point.x_interval or ())),
             (point.y, *(point.y_interval or ())),
         )
+        x_ends = x_scale.list_ends_beyond(*x_values)
+        y_ends = y_scale.list_ends_beyond(*y_values)
         yield {
             **_choose_look(group),
             "x": x,
@@ -229,8 +232,8 @@ def _lay_out_points(
             "x_ends": point.x_interval and [x_scale.locate(end) for end in point.x_interval],
             "y_ends": point.y_interval and [y_scale.locate(end) for end in point.y_interval],
             "arrows": [
-                *((end, y, 90 - side * 90) for end, side in x_scale.list_ends_beyond(*x_values)),
-                *((x, end, side * -90) for end, side in y_scale.list_ends_beyond(*y_values)),
+                *((end, y, turn_arrow(side)) for end, side in x_ends),
+                *((x, end, turn_arrow(side, is_vertical=True)) for end, side in y_ends),
             ],
         }
 
@@ -257,9 +260,9 @@ def _choose_look(group: MarkGroup) -> dict[str, str]:
 
 
 def _lay_out_ticks(scale: _Scale) -> list[tuple[float, str, float]]:
-    """List positions of the lower axis, each with its label, and the length to which it is
-    pressed."""
-    return [(x, label, press(label, 2 * (_WIDTH - x) - 4)) for x, label in scale.list_ticks()]
+    """List positions of the lower axis, each with its label, and the size of its letters
+    where that differs."""
+    return [(x, label, shrink(label, 2 * (_WIDTH - x) - 4)) for x, label in scale.list_ticks()]
 
 
 def _break_lines(text: str) -> list[str]:

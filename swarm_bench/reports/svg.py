@@ -1,39 +1,18 @@
 """The effect of a card, and a session in time, as pictures within a page."""
 
 import math
-import string
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
-
-from rich.cells import get_character_cell_size
 
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Scale, ShownEffect, Tone
 from swarm_bench.core.report.page import Bar, Lane, Timeline, TimelineLegend
 from swarm_bench.reports.escaping import load_environment
 from swarm_bench.reports.figures import format_figure
-from swarm_bench.reports.text import cut, plain
+from swarm_bench.reports.letters import fit, measure, shrink
+from swarm_bench.reports.text import plain
 
-LETTER_SIZE = 13
-"""Size of letters in pictures, where nothing else is said."""
-_LETTER_WIDTHS = {
-    **dict.fromkeys(string.printable, 0.64),
-    **dict.fromkeys(string.ascii_uppercase, 0.79),
-    **dict.fromkeys(" ',./:;IJ\\ijl|", 0.33),
-    **dict.fromkeys("!()-[]frt", 0.41),
-    **dict.fromkeys('"*?FLTY_`acekosvxyz', 0.61),
-    **dict.fromkeys("#+<=>^~w×", 0.84),
-    **dict.fromkeys("%@MWm", 1.0),
-    "–": 0.5,
-}
-"""Widths of letters in a wide font (DejaVu Sans), as shares of their size."""
-_CELL_WIDTHS = (0.0, 1.1, 1.4)
-"""Widths of other letters by the cells of a terminal that they take."""
-_BOLD = 1.2
-_LEAST_WIDTH = 0.25
-"""Width of the narrowest letter."""
 _EFFECT_WIDTH, _EFFECT_HEIGHT = 320, 60
 _EFFECT_EDGE = 12
 _EFFECT_SIZE = 12
@@ -45,37 +24,16 @@ ARROW = "M0-5.5L10 0L0 5.5z"
 """Head of an arrow to the right: where it is drawn something goes on beyond an axis."""
 
 
-def measure(text: str, *, size: float = LETTER_SIZE, is_bold: bool = False) -> float:
-    """Return the width of a line, rather too large than too small: fonts are those of a reader."""
-    # A letter with an accent is a letter and what takes no room; a ligature all its letters.
-    letters = unicodedata.normalize("NFKD", text)
-    return sum(map(_measure_letter, letters)) * size * (_BOLD if is_bold else 1.0)
-
-
-def _measure_letter(letter: str) -> float:
-    width = _LETTER_WIDTHS.get(letter)
-    return _CELL_WIDTHS[get_character_cell_size(letter)] if width is None else width
-
-
-def fit(text: str, room: float, *, size: float = LETTER_SIZE, is_bold: bool = False) -> str:
-    """Write one line that is not wider than a room, and cut it where that is needed."""
-    line = plain(text)
-    length = min(len(line), math.ceil(room / size / _LEAST_WIDTH))
-    while length > 1 and measure(cut(line, length), size=size, is_bold=is_bold) > room:
-        length -= 1
-    return cut(line, length)
-
-
-def press(figure: str, room: float, *, size: float = LETTER_SIZE, is_bold: bool = False) -> float:
-    """Return the length to which the letters of a figure are pressed, which is never cut; 0 where
-    it has room."""
-    return room if measure(figure, size=size, is_bold=is_bold) > room else 0
+def turn_arrow(side: int, *, is_vertical: bool = False) -> int:
+    """Return by how many degrees the head of an arrow is turned at the lower (-1) or the upper end
+    (1) of an axis."""
+    return -90 * side if is_vertical else 90 - 90 * side
 
 
 load_templates = partial(load_environment, "swarm_bench.reports")
 
 
-def render_effect(effect: ShownEffect, neighbours: Iterable[ShownEffect] = ()) -> str:
+def render_effect(effect: ShownEffect, neighbours: Iterable[ShownEffect]) -> str:
     """Write the picture of one effect: its interval, and the band of no importance. It has the
     same axis as those of its kind that stand beside it."""
     figure = format_figure(effect.value)
@@ -97,7 +55,7 @@ def render_effect(effect: ShownEffect, neighbours: Iterable[ShownEffect] = ()) -
             height=_EFFECT_HEIGHT,
             metric=metric,
             figure=figure,
-            figure_length=press(figure, _FIGURE_ROOM, size=_EFFECT_SIZE, is_bold=True),
+            figure_size=shrink(figure, _FIGURE_ROOM, size=_EFFECT_SIZE, is_bold=True),
             about=f"{plain(effect.metric)}: {figure}",
             band=[position(end) for end in _list_margins(effect)],
             zero=_EFFECT_WIDTH / 2,
@@ -106,7 +64,7 @@ def render_effect(effect: ShownEffect, neighbours: Iterable[ShownEffect] = ()) -
             high=None if high is None else position(high),
             arrow=ARROW,
             arrows=[
-                (_EFFECT_WIDTH / 2 + side * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), 90 - side * 90)
+                (_EFFECT_WIDTH / 2 + side * (_EFFECT_WIDTH / 2 - _EFFECT_EDGE), turn_arrow(side))
                 for side in _list_sides_beyond(effect)
             ],
             ends=_SIDES[effect.better] if effect.better else ("less", "more"),
@@ -164,7 +122,7 @@ _LEAST_CALLS = (0.2, 1, 4, 16)
 """Least widths of calls: the first with which a page has room for all that are as wide."""
 _MOST_CALLS = 50_000
 _LEGEND_HEIGHT = 26
-_CLASSES = {None: "mark", Tone.GOOD: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
+_CLASSES = {None: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
 _MAX_TICKS = 8
 _UNITS = ((3600, "h"), (60, "min"), (1, "s"))
@@ -223,16 +181,14 @@ def _make_legend(
 ) -> Iterator[tuple[float, str, str]]:
     """Yield position, class and label of what is in the picture."""
     bars = [bar for lane in lanes for bar in lane["bars"]]
-    labels = {
-        **{_CLASSES[tone]: label for tone, label in legend.agents.items()},
-        **({"calls": legend.calls} if any(bar["calls"] for bar in bars) else {}),
-        **({"phase": legend.phases} if any(lane["phases"] for lane in lanes) else {}),
-    }
-    present = {"calls", "phase", *(bar["css_class"] for bar in bars)}
-    x = float(_TIME_BEGIN)
-    for css_class, label in labels.items():
+    present = {bar["css_class"] for bar in bars}
+    present |= {"calls"} if any(bar["calls"] for bar in bars) else set()
+    present |= {"phase"} if any(lane["phases"] for lane in lanes) else set()
+    agents = {_CLASSES[tone]: label for tone, label in legend.agents.items()}
+    x = float(_LANE_GAP)
+    for css_class, label in {**agents, "calls": legend.calls, "phase": legend.phases}.items():
         if css_class in present:
-            yield x, css_class, label
+            yield round(x, 1), css_class, label
             x += 34 + measure(label)
 
 
@@ -255,14 +211,17 @@ def _select_calls(calls: DrawnCalls) -> DrawnCalls:
 
 def _draw_calls(timeline: Timeline, bar: Bar, spans: CallSpans) -> Iterator[tuple[float, float]]:
     """Yield position and width of the time in which calls were open, within the bar of their
-    agent."""
-    latest = bar.begin
+    agent; calls between which nothing can be seen are one."""
+    per_second = (_TIME_END - _TIME_BEGIN) / timeline.seconds if timeline.seconds else 0.0
+    joined = list[tuple[float, float]]()
     for begin, end in sorted(spans.get(bar.trial, ())) if bar.trial else ():
-        first, last = max(begin - timeline.begin, latest), min(end - timeline.begin, bar.end)
-        latest = max(latest, last)
+        first, last = max(begin - timeline.begin, bar.begin), min(end - timeline.begin, bar.end)
+        if joined and (first - joined[-1][1]) * per_second < _LEAST_CALLS[0]:
+            first, last = joined[-1][0], max(joined.pop()[1], last)
         if first < last:
-            x = _time_x(timeline, first)
-            yield x, round(_time_x(timeline, last) - x, 1)
+            joined.append((first, last))
+    for first, last in joined:
+        yield _time_x(timeline, first), round((last - first) * per_second, 1)
 
 
 def _fits(timeline: Timeline, bar_height: int) -> bool:

@@ -326,7 +326,7 @@ def test_the_effect_of_a_card_goes_on_beyond_its_picture(
     effect = ShownEffect(
         metric="Cost", value=ratio, margin=0.1, better=Better.LOWER, margin_label="band"
     )
-    picture = ElementTree.fromstring(render_effect(effect))
+    picture = ElementTree.fromstring(render_effect(effect, []))
     arrows = list_arrows(picture)
     assert [turn for _, _, turn in arrows] == turns
     assert all(10 <= x <= 310 for x, _, _ in arrows), "its head has room"
@@ -335,12 +335,23 @@ def test_the_effect_of_a_card_goes_on_beyond_its_picture(
 def test_effects_of_one_kind_have_one_axis() -> None:
     def locate(value: float, *beside: float) -> str:
         picture = ElementTree.fromstring(
-            render_effect(make_effect(value), map(make_effect, beside))
+            render_effect(make_effect(value), [*map(make_effect, beside), RATIO])
         )
         return picture.findall(f"{SVG}circle")[0].attrib["cx"]
 
-    assert locate(-0.2, -0.8) != locate(-0.2)
+    alone = float(locate(-0.2))
+    assert alone < 40, "near the end of an axis of its own"
+    assert alone < float(locate(-0.2, -0.8)) < 160
     assert locate(-0.2, -0.8) == locate(-0.2, -0.8, 0.1)
+
+
+RATIO = ShownEffect(
+    metric="Cost",
+    value=Value(scale=Scale.RATIO, value=9.0),
+    margin=0.1,
+    better=Better.LOWER,
+    margin_label="band",
+)
 
 
 def make_effect(value: float) -> ShownEffect:

@@ -16,7 +16,7 @@ from swarm_bench.analysis.documents.shown_trials import (
     name_trial,
 )
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.analysis.wording import join, lowercase, quantify
+from swarm_bench.analysis.wording import join, quantify
 from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Tone, Value
@@ -42,14 +42,14 @@ _OMISSION_NOTE = "Not shown here; choose them in the lists above a transcript"
 _MAX_BARS = 2_000
 """Bars; more cannot be told apart."""
 _WITHIN = " while agents ran"
-_LEGEND = TimelineLegend(
+LEGEND = TimelineLegend(
     agents={
         None: "agent",
-        Tone.BAD: "agent that failed",
-        Tone.OPEN: "agent lost to the harness or the provider",
+        Tone.BAD: "agent that did not finish",
+        Tone.OPEN: "agent that runs again",
     },
     calls="waiting for a tool",
-    phases="set-up, and what follows",
+    phases="set-up and clean-up",
 )
 _READING = (
     "When each agent ran, and above agents the set-up of their swarm (workspace, service, index, "
@@ -218,7 +218,7 @@ def make_timeline(selection: Selection) -> Timeline | None:
         begin=first,
         seconds=max(bar.end for bar in bars) - first,
         lanes=tuple(_shift_lane(lane, first) for lane in lanes),
-        legend=_LEGEND,
+        legend=LEGEND,
     )
 
 
@@ -251,7 +251,7 @@ def _get_times(record: TrialRecord | SwarmRecord) -> tuple[float, float]:
 
 def _make_bar(trial: TrialRecord, numbers: tuple[int, int] | None) -> Bar:
     begin, end = _get_times(trial)
-    label = f"{name_trial(trial)}: {lowercase(describe_end(trial))}, {_describe_time(trial)}"
+    label = f"{name_trial(trial)}: {describe_end(trial)}, {_describe_time(trial)}"
     return Bar(begin=begin, end=end, tone=_choose_tone(trial, None), label=label, trial=numbers)
 
 

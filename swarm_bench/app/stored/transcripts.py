@@ -50,6 +50,7 @@ def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
         view,
         turns=tuple(usage.effective for usage in trial.turns[:_MOST_CALLS]),
         conversation=conversation,
+        spans=tuple(_list_spans(trial.conversation)) if trial.conversation else (),
         last=_find_last_text(conversation) if conversation and trial.answer is None else None,
         answer=_cut_text(trial.answer),
         scored=_cut_text(trial.scored),
@@ -59,6 +60,10 @@ def show_trial(trial: ExportedTrial, view: ShownTrial) -> ShownTrial:
             *((_OMISSION.format(omitted),) if omitted else ()),
         ),
     )
+
+
+def _list_spans(conversation: Conversation) -> Iterator[tuple[float, float]]:
+    return (call.span for call in conversation.calls if call.span)
 
 
 def _find_last_text(conversation: Conversation) -> str | None:

@@ -118,6 +118,8 @@ class ShownTrial:
     """Tokens by request of the main conversation."""
     conversation: Conversation | None = None
     """Its calls, with arguments as text; `None` without calls to show: `remarks` say why."""
+    spans: tuple[tuple[float, float], ...] = ()
+    """When its calls were open, in seconds of the epoch, as far as that is known."""
     last: str | None = None
     """What was said after the last call of a trial without an answer."""
     answer: str | None = None

@@ -105,12 +105,11 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
 
 def _pack(tasks: Iterable[ShownTask]) -> tuple[list[tuple[str, str]], CallSpans]:
     """Write the tasks with their titles, and return when the calls of their trials were open."""
-    packed, spans = list[tuple[str, str]](), dict[tuple[int, int], list[tuple[float, float]]]()
+    packed, spans = list[tuple[str, str]](), dict[tuple[int, int], Sequence[tuple[float, float]]]()
     for row, task in enumerate(tasks):
         packed.append((task.title, pack_task(task)))
         for number, trial in enumerate(task.trials):
-            calls = trial.conversation.calls if trial.conversation else ()
-            spans[row, number] = [call.span for call in calls if call.span]
+            spans[row, number] = trial.spans
     return packed, spans
 
 

@@ -161,10 +161,22 @@ def test_calls_are_drawn_in_time_within_the_bar_of_their_agent() -> None:
     drawn = [tuple(map(float, pair)) for pair in re.findall(r"M([\d.]+) \d+h([\d.]+)v", path)]
     begins, widths = zip(*drawn, strict=True)
     per_second = 750 / 2
-    assert begins == pytest.approx([190 + per_second * at for at in (0, 0.5, 1.0, 1.9)], abs=0.1)
-    assert widths == pytest.approx([per_second * width for width in (0.1, 0.5, 0.2, 0.1)], abs=0.2)
+    assert begins == pytest.approx([190 + per_second * at for at in (0, 0.5, 1.9)], abs=0.1)
+    assert widths == pytest.approx([per_second * width for width in (0.1, 0.7, 0.1)], abs=0.2)
     assert picture.count(">text</text>") == 4, "a lane, and what its bars are"
     assert render_timeline(page.timeline, {}).count(">text</text>") == 3
+
+
+def test_calls_without_a_pause_are_one_and_equal_calls_are_drawn_alike() -> None:
+    page = make_page("text")
+    assert page.timeline
+    timeline = replace(page.timeline, begin=0.0, seconds=2.0)
+    adjacent = [(at / 2500, (at + 1) / 2500) for at in range(5000)]
+    picture = render_timeline(timeline, {(0, 0): adjacent})
+    assert re.findall(r'class="calls" d="M190.0 \d+h750.0v', picture)
+    width = 0.3 / 375
+    equal = [(at / 360 + 0.0003, at / 360 + 0.0003 + width) for at in range(700)]
+    assert render_timeline(timeline, {(0, 0): equal}).count("h0.3v") == 700
 
 
 def test_of_very_many_calls_the_long_ones_are_drawn() -> None:

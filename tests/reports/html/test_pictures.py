@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.documents.matrix import LEGEND
 from swarm_bench.core.metric import Better, Style
 from swarm_bench.core.report.document import Scale, ShownEffect, Tone, Value
-from swarm_bench.core.report.page import Bar, Lane, Timeline, TimelineLegend
+from swarm_bench.core.report.page import Bar, Lane, Timeline
 from swarm_bench.core.report.pictures import (
     Axis,
     Line,
@@ -93,14 +94,17 @@ def test_no_text_leaves_a_picture_in_a_file(name: str, chromium: Any, tmp_path: 
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_text_leaves_a_picture_of_a_page(name: str, chromium: Any) -> None:
     text = TEXTS[name]
-    bar = Bar(begin=0.0, end=2.0, tone=None, label=text)
+    bars = tuple(
+        Bar(begin=0.0, end=60_000.0, tone=tone, label=text, trial=(0, 0))
+        for tone in (None, Tone.BAD, Tone.OPEN)
+    )
     timeline = Timeline(
         title=text,
         about=text,
         begin=0.0,
         seconds=90_000,
-        lanes=(Lane(label=text, bars=(bar,)),),
-        legend=TimelineLegend(agents={None: "agent"}, calls="calls", phases="phases"),
+        lanes=(Lane(label=text, bars=bars, phases=bars),),
+        legend=LEGEND,
     )
     effects = [
         ShownEffect(metric=text, value=value, margin=0.1, better=Better.LOWER, margin_label="band")
@@ -108,8 +112,8 @@ def test_no_text_leaves_a_picture_of_a_page(name: str, chromium: Any) -> None:
     ]
     pictures = [
         *draw_all(text, is_inline=True),
-        render_timeline(timeline, {}),
-        *map(render_effect, effects),
+        render_timeline(timeline, {(0, 0): [(0.0, 30_000.0)]}),
+        *(render_effect(effect, effects) for effect in effects),
     ]
     page = chromium.new_page()
     style = "svg { font: 13px system-ui, sans-serif } svg.effect { font-size: 12px } "
