@@ -37,6 +37,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.core.session.records import SessionData
 from swarm_bench.reports.plan_text import render_plans
+from swarm_bench.runtime.files import is_locked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,12 +185,12 @@ def _run_sizes(
 def _write_summaries(
     folder: Path, read: dict[int, SessionData], stop_error: BaseException | None, emit: Emit
 ) -> RenderedDocument:
-    """Write the summary on top, and that of a session which was cut off before it could, with its
-    page."""
+    """Write the summary on top, and after an error those of the sessions that may lack them, with
+    their pages; not of one that another process runs."""
     try:
         if stop_error:
             for size, member in find_sessions(folder).items():
-                if size not in read:
+                if size not in read and not is_locked(member.lock):
                     _, summary = write_summary(member, member.read())
                     write_last_page(AgentSession(member.path), summary.document, emit)
         return write_series_summary(folder, read)

@@ -275,7 +275,7 @@ class Metrics:
         """Return the metric with the key, if there is one."""
         return self._by_key.get(key or "")
 
-    def name(self, key: str) -> str:
+    def title_of(self, key: str) -> str:
         """Return the title of the metric with the key, or the key where there is none."""
         return self._by_key[key].title if key in self._by_key else key
 

@@ -134,18 +134,18 @@ _LABELS: dict[Cause, str] = {
     Cause.NO_OUTPUT: "printed nothing",
     Cause.UNREADABLE_OUTPUT: "printed no result",
     Cause.EMPTY_ANSWER: "gave an empty answer",
-    Cause.OUTPUT_CUT: "lost the end of the output",
+    Cause.OUTPUT_CUT: "lost the end of its output",
     Cause.ANSWER_CUT: "cut off at the model's limit",
     Cause.REFUSED: "refused by the model",
     Cause.CONTEXT_OVERFLOW: "outgrew the context",
-    Cause.RATE_LIMITED: "turned away by a rate limit",
+    Cause.RATE_LIMITED: "hit a rate limit",
     Cause.PROVIDER_FAILED: "had no answer from the provider",
     Cause.NOT_AUTHORIZED: "failed authentication",
-    Cause.NO_CREDIT: "had no credit",
+    Cause.NO_CREDIT: "ran out of credit",
     Cause.UNKNOWN_MODEL: "asked for an unknown model",
-    Cause.WRONG_ADDRESS: "asked at a wrong address",
+    Cause.WRONG_ADDRESS: "used a wrong address",
     Cause.NOT_STARTED: "could not be started",
-    Cause.ADAPTER_FAILED: "met a defect",
+    Cause.ADAPTER_FAILED: "hit a defect of the harness",
     Cause.WORKSPACE_FAILED: "had no workspace",
     Cause.SERVICE_FAILED: "lost a service",
     Cause.INDEX_FAILED: "had no index",
@@ -162,9 +162,16 @@ CONSEQUENCES: dict[Cause, Consequence] = {
 }
 
 
-def name_end(cause: Cause | None, status: Status | None = None) -> str | None:
-    """Name in a few words how a trial ended: by its cause, else by its status; `None` where neither
-    is recorded."""
-    if cause is not None:
-        return CONSEQUENCES[cause].label
+def name_cause(cause: Cause | None) -> str | None:
+    """Name a cause in a few words; `None` where none is recorded."""
+    return None if cause is None else CONSEQUENCES[cause].label
+
+
+def name_status(status: Status | None) -> str | None:
+    """Name a status in words; `None` where none is recorded."""
     return None if status is None else status.replace("-", " ")
+
+
+def name_end(cause: Cause | None, status: Status | None) -> str:
+    """Name in a few words how a trial ended: by its cause, else by its status."""
+    return name_cause(cause) or name_status(status) or "not recorded"

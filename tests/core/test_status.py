@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.core.status import CONSEQUENCES, Cause, Status, name_end
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status, name_cause, name_end, name_status
 
 
 @pytest.mark.parametrize("cause", Cause)
@@ -20,4 +20,5 @@ def test_each_cause_has_words_of_its_own() -> None:
 
 def test_without_a_cause_the_status_says_it() -> None:
     assert name_end(None, Status.AGENT_FAILED) == "agent failed"
-    assert name_end(None) is None
+    assert name_end(None, None) == "not recorded"
+    assert name_cause(None) is name_status(None) is None

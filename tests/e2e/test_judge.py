@@ -57,7 +57,9 @@ def test_a_session_is_judged_and_stays_what_it_was(bench: Bench, golden: Sentenc
     without = re.sub(r"## Judge\n.*?(?=\n## )", "", done.out, flags=re.DOTALL)
     assert without.split() == summary.split()
     assert not NAMES.search("".join(chat.prompts))
-    assert "still runs" not in (folder / "report.html").read_text("utf-8"), "judge held it itself"
+    assert "still running" not in (folder / "report.html").read_text("utf-8"), (
+        "judge held it itself"
+    )
 
 
 def test_what_cannot_be_judged_is_said(bench: Bench) -> None:

@@ -29,7 +29,7 @@ TASKS = """
 tasks:
   - {id: auth, title: Tokens, prompt: 'Where is a token checked?', key: {files: [shop/auth.py]}}
 """
-STILL_RUNS = "This session still runs"
+STILL_RUNS = "This session was still running"
 COMPARE = ("compare", "--modes", "baseline", "--agents", "2", "--runs", "1", "--quiet")
 
 
@@ -95,7 +95,7 @@ def test_a_session_ends_well_without_its_page(tmp_path: Path) -> None:
     assert len(events) == 2
     for event in events:
         assert isinstance(event, WarningRaised)
-        assert event.message.startswith("There is no page on this session: ")
+        assert event.message.startswith("The page of ")
 
 
 def test_a_full_disk_leaves_the_summary(bench: Bench, session: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_foreign_file_in_a_session_of_a_series_is_one_warning(bench: Bench, se
         done = bench.call(*words, env={"BROWSER": "true %s"})
         assert done.code == 0, done.err
         (warning, *_) = done.err.splitlines()
-        assert warning.startswith("note: There is no page on this session: ")
+        assert warning.startswith("note: The page of ")
         assert "agents-1/report.html is no page of swarm-bench and stays as it is" in warning
         assert done.err.count("note: ") == 1
         assert foreign.read_text() == "<p>mine</p>"

@@ -84,12 +84,14 @@ def test_a_size_that_was_cut_off_has_a_page_all_the_same(bench: Bench) -> None:
     words = ["--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED, "--runs", "1"]
     done = bench.call("compare", *words, "--agents", "1", "2", "--output", "out")
     assert done.code == 0, done.err
-    page = bench.folder / "out" / "agents-2" / "report.html"
+    held, page = (bench.folder / "out" / f"agents-{size}" / "report.html" for size in (1, 2))
+    held.unlink()
     page.unlink()
-    with hold_lock(page.parent / LOCK):
+    with hold_lock(held.parent / LOCK):
         done = bench.call("compare", "--continue", "out")
     assert (done.code, "is in use by another swarm-bench" in done.err) == (2, True), done.err
     assert page.is_file()
+    assert not held.exists(), "whoever runs it writes its page"
     whole = (bench.folder / "out" / "report.html").read_text()
     assert 'href="agents-2/report.html"' in whole
     assert " --agents 1 2 " in whole

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from swarm_bench.analysis.documents.effects import make_chart
+from swarm_bench.analysis.documents.effects import make_ratio_chart
 from swarm_bench.core.metric import Better, Style
 from swarm_bench.core.report.document import (
     Document,
@@ -213,7 +213,7 @@ def make_row(value: float, low: float, high: float, **changes: Any) -> MarkRow:
 
 def make_effects(*rows: MarkRow) -> RowChart:
     report = summarise(large_session(6, 1, 2))
-    chart = make_chart(report.headline, report.modes)
+    chart = make_ratio_chart(report.headline, report.modes)
     assert chart is not None
     return replace(chart, rows=rows)
 
@@ -267,15 +267,15 @@ def test_foreign_names_in_a_label_are_text() -> None:
 
 def test_nothing_to_compare_is_no_picture() -> None:
     report = summarise(large_session(1, 1, 1))
-    assert make_chart(report.headline, report.modes) is None
+    assert make_ratio_chart(report.headline, report.modes) is None
 
 
 def test_of_many_modes_the_first_are_drawn() -> None:
     report = summarise(large_session(6, 1, 40))
-    chart = make_chart(report.headline, report.modes)
+    chart = make_ratio_chart(report.headline, report.modes)
     assert chart is not None
     assert len(chart.rows) == 40
-    assert "Only in the table: " in chart.explanation
+    assert " only in the table." in chart.explanation
 
 
 def list_arrows(picture: ElementTree.Element) -> list[tuple[float, float, str]]:

@@ -79,7 +79,7 @@ def describe_declaration(session: CaseSession) -> str:
 
 
 def _name_primary(session: CaseSession, key: str | None) -> str:
-    return "no metric" if key is None else lowercase(session.metrics.name(key))
+    return "no metric" if key is None else lowercase(session.metrics.title_of(key))
 
 
 def warn_exploratory(session: CaseSession) -> Iterator[str]:

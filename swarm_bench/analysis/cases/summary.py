@@ -51,7 +51,7 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import list_clauses
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.status import name_end
+from swarm_bench.core.status import name_cause
 
 _SHOWN_RUNS = 6
 _TIMED_OUT = "timed_out"
@@ -388,7 +388,7 @@ def _sort_records(session: CaseSession) -> list[CaseRecord]:
 
 
 def _make_trial_row(session: CaseSession, record: CaseRecord) -> tuple[Cell, ...]:
-    cells: list[Cell] = [str(record.run), record.arm, record.case, name_end(record.cause)]
+    cells: list[Cell] = [str(record.run), record.arm, record.case, name_cause(record.cause)]
     for metric in session.metrics:
         if metric.column and metric.read:
             style = metric.column.style or metric.style

@@ -166,7 +166,7 @@ def _format_option(name: str) -> str:
 
 def _name_value(value: object, metrics: Metrics) -> str:
     """Write the value of a setting, of a metric its title."""
-    return lowercase(metrics.name(value)) if isinstance(value, str) else _format_value(value)
+    return lowercase(metrics.title_of(value)) if isinstance(value, str) else _format_value(value)
 
 
 def _format_value(value: object) -> str:

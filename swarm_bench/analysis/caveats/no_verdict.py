@@ -71,8 +71,6 @@ def _explain_no_answer(mode_trials: ModeTrials) -> str:
     verb = "gave an answer" if mode_trials.compared_trials else "can be compared"
     if not counts_by_end:
         return f"none of its trials {verb}: none was run."
-    if len(counts_by_end) == 1 and trials > 1 and trials in counts_by_end.values():
-        return f"none of its trials {verb}: all {trials} {''.join(counts_by_end)}."
     enumeration = ", ".join(f"{count} of {trials} {end}" for end, count in counts_by_end.items())
     return f"none of its trials {verb}: {enumeration}."
 

@@ -73,7 +73,7 @@ def count_ends(mode_trials: ModeTrials) -> dict[str, int]:
     """Count the trials in the ratios that a limit stopped, by why."""
     return dict(
         Counter(
-            str(name_end(trial.cause, trial.status))
+            name_end(trial.cause, trial.status)
             for trial in list_stopped(mode_trials.selection, mode_trials.mode)
         )
     )
@@ -133,5 +133,5 @@ def _format_share(part: Part) -> str:
 
 
 def _format_causes(trials: Sequence[TrialRecord]) -> str:
-    causes = Counter(str(name_end(trial.cause, trial.status)) for trial in trials)
+    causes = Counter(name_end(trial.cause, trial.status) for trial in trials)
     return f" ({', '.join(f'{number} {cause}' for cause, number in causes.items())})"

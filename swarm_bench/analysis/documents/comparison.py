@@ -17,10 +17,10 @@ from swarm_bench.analysis.documents.blocks import (
 )
 from swarm_bench.analysis.documents.effects import (
     make_as_used,
-    make_chart,
     make_effects,
     make_found_chart,
     make_per_right_answer,
+    make_ratio_chart,
     make_ratio_grid,
 )
 from swarm_bench.analysis.documents.opening import Opening, make_summary
@@ -164,7 +164,7 @@ def _draw_effects(report: Report) -> Iterator[Block]:
     headline, modes = report.headline, report.modes
     charts = {
         "found": make_found_chart(headline, modes),
-        "effects": make_chart(headline, modes),
+        "effects": make_ratio_chart(headline, modes),
         "cost": make_cost_chart(headline, modes),
     }
     yield from (make_picture(name, chart) for name, chart in charts.items() if chart)

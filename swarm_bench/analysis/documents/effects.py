@@ -1,5 +1,5 @@
-"""The table of the headline, and its chart: what each mode came to, and how that stands against the
-reference."""
+"""The table of the headline, and its charts: what each mode came to, and how that stands against
+the reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ def make_found_chart(headline: Headline, modes: Sequence[str]) -> RowChart | Non
     )
 
 
-def make_chart(headline: Headline, modes: Sequence[str]) -> RowChart | None:
+def make_ratio_chart(headline: Headline, modes: Sequence[str]) -> RowChart | None:
     """Make the chart of the ratios; `None` where none can be shown."""
     ratios = headline.ratios
     if ratios is None:
@@ -75,7 +75,7 @@ def _make_forest(
         f"{axis.label} and its 95 % interval over tasks. Band: the margin.",
         _describe_sides(metrics),
         _BOLD if any(row.is_emphasised for row in rows) else "",
-        f"Only in the table: {quantify(omitted, 'row')} more." if omitted > 0 else "",
+        f"{quantify(omitted, 'more row')} only in the table." if omitted > 0 else "",
     )
     chart = RowChart(
         title=title,
@@ -95,7 +95,7 @@ def _describe_sides(metrics: Sequence[Metric]) -> str:
         return ""
     if len(less) in (0, len(metrics)):
         return "Left is better." if less else "Right is better."
-    return f"Right is better; of {lowercase(join(less))}, left."
+    return f"Right is better; for {join([*map(lowercase, less)])}, left."
 
 
 def _make_found_marks(rows: Sequence[FoundRow], modes: Sequence[str]) -> Iterator[MarkRow]:
@@ -156,7 +156,7 @@ def _describe_ranges(headline: Headline) -> str:
     """Say what the intervals are, and where those of verdicts differ from them."""
     effects = [standing.answer.effect for standing in headline.standings if standing.answer]
     verdicts = sum(effect is not None and effect.value.low is not None for effect in effects)
-    note = "; those of verdicts may be wider, as they are adjusted for their number"
+    note = "; those of verdicts may be wider, as they are adjusted for the number of verdicts"
     return f"in brackets the 95 % interval over tasks{note if verdicts > 1 else ''}"
 
 

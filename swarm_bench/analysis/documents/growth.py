@@ -246,7 +246,7 @@ _CURVES = _COSTS.keys() | _QUALITY.keys()
 _SIZES = "Agents that share a workspace"
 _SESSIONS = "Sessions"
 _SESSION_PAGES = (
-    "The trials of each size stand on a page of their own: tasks and modes with what each trial "
+    "The trials of each size are on a page of their own: tasks and modes with what each trial "
     "found, two transcripts side by side, and the session in time."
 )
 _OF_SIZES = "A point for each size that has the figure."

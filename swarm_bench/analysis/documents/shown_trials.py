@@ -38,7 +38,7 @@ def name_case_trial(record: CaseRecord) -> str:
 
 def describe_end(trial: TrialRecord | CaseRecord) -> str:
     """Say how a trial ended."""
-    return name_end(trial.cause, trial.status) or "not recorded"
+    return name_end(trial.cause, trial.status)
 
 
 def list_remarks(trial: TrialRecord | CaseRecord) -> Iterator[str]:
@@ -63,7 +63,7 @@ def list_missing_scores(trial: CaseRecord, metrics: Metrics) -> Iterator[str]:
     """Yield why a trial has no figure of its answer."""
     titles_by_reason = defaultdict[str, list[str]](list)
     for key, reason in (trial.missing_scores or {}).items():
-        titles_by_reason[reason].append(metrics.name(key))
+        titles_by_reason[reason].append(metrics.title_of(key))
     for reason, titles in titles_by_reason.items():
         yield f"Without a score ({', '.join(titles)}): {reason}."
 

@@ -12,7 +12,7 @@ from swarm_bench.core.report.document import Block, Cell, Section, Span, Text, V
 from swarm_bench.core.report.report import Report, TrialColumn
 from swarm_bench.core.report.trials import Page, RecordedFigures
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.status import name_end
+from swarm_bench.core.status import name_cause, name_end, name_status
 
 MAX_SINGLE = 60
 """Trials that have a row each."""
@@ -105,7 +105,7 @@ def _make_trial_row(report: Report, trial: TrialRecord, *, has_runs: bool) -> tu
         trial.mode,
         _make_number(trial.agent),
         Span(text=_name_task(report, trial), longest=_TASK_LENGTH),
-        name_end(trial.cause, trial.status) or NOT_REPORTED,
+        name_end(trial.cause, trial.status),
         trial.retrieval or NOT_REPORTED,
         *(_make_figure(column, trial) for column in report.columns),
     )
@@ -175,8 +175,8 @@ def _read_figure(metric: Metric, record: TrialRecord) -> Value | RecordedFigures
 
 
 def _list_facts(record: TrialRecord) -> Iterator[tuple[str, Text]]:
-    yield "Status", _format_value(name_end(None, record.status))
-    yield "Cause", _format_value(name_end(record.cause))
+    yield "Status", _format_value(name_status(record.status))
+    yield "Cause", _format_value(name_cause(record.cause))
     if record.detail:
         yield "Detail", record.detail
     yield "Retrieval", _format_value(record.retrieval)

@@ -75,8 +75,8 @@ class ComparedSearches(Answers):
             yield "rank of the first right file", f"{1 / share:.0f}" if share else "none is named"
 
     def check_key(self, record: CaseRecord) -> Iterator[tuple[str, bool]]:
-        """Yield the right files. What is found is read as in the answer of an agent: a pattern of a
-        mode file is a program of whoever made the session."""
+        """Yield the right files. The answer is read as one of an agent: patterns of a mode file are
+        not run, as whoever made the session wrote them."""
         task, _ = self.questions[record.case]
         recall = get_figure(record, "recall")
         return mark_named(relevant_files(task), recall, record.answer or "")

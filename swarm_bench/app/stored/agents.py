@@ -40,14 +40,14 @@ from swarm_bench.runtime.files import hold_lock
 class SeriesSession(StoredSession):
     """A session for each size of swarm; what is of a single one is asked of these."""
 
-    def report(self, notice: str = "") -> RenderedDocument:
-        return write_series_summary(self.path, audited=True, notice=notice)
+    def report(self) -> RenderedDocument:
+        return write_series_summary(self.path, audited=True, notice=self.notice)
 
-    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:
             self._refuse()
         document = _summarise_series(self.path, {}, audited=True)
-        return write_document(document.add_notice(notice))
+        return write_document(document.add_notice(self.notice))
 
     def list_members(self) -> "Sequence[AgentSession]":
         return [AgentSession(folder.path) for folder in find_sessions(self.path).values()]
@@ -58,9 +58,9 @@ class SeriesSession(StoredSession):
         folders = find_sessions(self.path)
         experiments = {size: folder.read_experiment() for size, folder in folders.items()}
         sizes = growth.list_planned_sizes(experiments)
-        pages = {size for size, folder in folders.items() if is_own(folder.path / PAGE)}
+        pages = {size: is_own(folder.path / PAGE) for size, folder in folders.items()}
         return SessionPage(
-            document=growth.link_pages(document, {size: size in pages for size in folders}),
+            document=growth.link_pages(document, pages),
             command=write_series_command([*experiments.values()], sizes),
         )
 
@@ -121,11 +121,11 @@ class AgentSession(StoredSession):
 
         return plan(self.read_experiment())
 
-    def report(self, notice: str = "") -> RenderedDocument:
+    def report(self) -> RenderedDocument:
         self._reported = read_audited(self.folder)
-        return write_summary(self.folder, self._reported, notice)[1]
+        return write_summary(self.folder, self._reported, self.notice)[1]
 
-    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         data = read_audited(self.folder)
         if overrides:
             from swarm_bench.app.setup.choosing import check_verdict  # heavy
@@ -136,7 +136,7 @@ class AgentSession(StoredSession):
         }
         settings = {**data.experiment.settings, **new_settings}
         experiment = data.experiment.model_copy(update={"settings": settings})
-        document = _summarise(replace(data, experiment=experiment))[1].add_notice(notice)
+        document = _summarise(replace(data, experiment=experiment))[1].add_notice(self.notice)
         if overrides or not self.folder.details.is_file():
             return write_document(document)
         return replace(write_files(remove_pictures(document)), document=document)

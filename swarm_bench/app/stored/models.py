@@ -91,9 +91,9 @@ class ModelSession(PairSession):
     def name_data(self, experiment: ModelExperiment) -> str:
         return experiment.data.name
 
-    def report(self, notice: str = "") -> RenderedDocument:
+    def report(self) -> RenderedDocument:
         session = self.read()
-        summary = write_files(session.document.add_notice(notice))
+        summary = write_files(session.document.add_notice(self.notice))
         self.folder.write_summary(summary)
         write_results(session, self.benchmark, self.folder.path)
         return summary

@@ -18,9 +18,9 @@ from swarm_bench.runtime.untrusted import open_untrusted
 
 _HEAD = 1_000
 """Bytes of a page that have its marker."""
-_STILL_RUNS = (
-    "This session still runs: this is what there is of it so far; write it again when the session "
-    "has ended."
+_RUNNING = (
+    "This session was still running when this was written, so it has only what there was by then; "
+    "write it again when the session has ended."
 )
 
 
@@ -41,15 +41,13 @@ def write_page(session: StoredSession, document: Document) -> None:
 
 
 def write_last_page(session: StoredSession, document: Document, emit: Emit) -> None:
-    """Write the page of a session that has ended. What prevents that is a warning: the session has
-    its summary."""
+    """Write the page of a session that has its summary. What prevents that is a warning."""
     try:
         write_page(session, document)
     except (UsageError, StoreError) as error:
-        emit(WarningRaised(message=f"There is no page on this session: {error}"))
+        emit(WarningRaised(message=f"The page of {session.path} was not written: {error}"))
 
 
-@pause_collection()
 def report_page(path: Path, overrides: Mapping[str, Any], emit: Emit) -> RenderedDocument:
     """Write the summary of a session, and its page after it; those of a series after those of its
     sessions, so that it leads to their pages. Raises `UsageError`."""
@@ -61,26 +59,18 @@ def report_page(path: Path, overrides: Mapping[str, Any], emit: Emit) -> Rendere
     if not is_writable(path):
         raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
     session = open_session(path)
-    notice = describe_running(session)
     for member in session.list_members():
-        _report_member(member, emit)
-    summary = session.report(notice)
+        member.notice = describe_running(member)
+        write_last_page(member, member.report().document, emit)
+    session.notice = describe_running(session)
+    summary = session.report()
     write_page(session, summary.document)
     return summary
 
 
-def _report_member(session: StoredSession, emit: Emit) -> None:
-    """Write the summary and the page of a session of a series; what prevents that is a warning."""
-    try:
-        write_page(session, session.report(describe_running(session)).document)
-    except (UsageError, StoreError) as error:
-        emit(WarningRaised(message=f"There is no page on this session: {error}"))
-
-
-def report_anew(session: StoredSession, notice: str = "") -> RenderedDocument:
-    """Write the summary of a session again, and its page if it has one of ours; a notice stands
-    before all else. Whoever holds the session may do so."""
-    summary = session.report(notice)
+def report_anew(session: StoredSession) -> RenderedDocument:
+    """Write the summary of a session again, and its page if it has one of ours."""
+    summary = session.report()
     renew_page(session, summary.document)
     return summary
 
@@ -92,9 +82,9 @@ def renew_page(session: StoredSession, document: Document) -> None:
 
 
 def describe_running(session: StoredSession) -> str:
-    """Say that a session still runs, or one of a series; empty where none does."""
+    """Say that a session is still running, or one of a series; empty where none is."""
     sessions = (session, *session.list_members())
-    return _STILL_RUNS if any(is_locked(entry.path / LOCK) for entry in sessions) else ""
+    return _RUNNING if any(is_locked(entry.path / LOCK) for entry in sessions) else ""
 
 
 def make_page(path: Path, emit: Emit) -> Path:

@@ -110,12 +110,12 @@ class PairSession(StoredSession):
         session = read_session(self.folder, self.benchmark.metrics(), ComparedArms)
         return replace(session, folder=str(self.folder.path))
 
-    def report(self, notice: str = "") -> RenderedDocument:
-        summary = write_files(self.read().document.add_notice(notice))
+    def report(self) -> RenderedDocument:
+        summary = write_files(self.read().document.add_notice(self.notice))
         self.folder.write_summary(summary)
         return summary
 
-    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if foreign := [flag(name) for name in overrides if name not in self.settings]:
             raise UsageError(
                 f"{', '.join(foreign)}: the verdict of this session is on "
@@ -125,7 +125,7 @@ class PairSession(StoredSession):
         changes = self.build_changes(overrides, session.metrics)
         experiment = session.experiment.model_copy(update=changes)
         document = replace(session, experiment=experiment).document
-        return write_document(document.add_notice(notice))
+        return write_document(document.add_notice(self.notice))
 
     def build_changes(self, overrides: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
         """Return what other settings of the verdict change in the experiment. Raises

@@ -17,7 +17,6 @@ from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT, MARGIN
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
 from swarm_bench.core.session.models import ModelExperiment
-from swarm_bench.core.session.preregistration import REANALYSED
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.retrieval.modes.secret_parts import redact_secret_parts
 
@@ -46,7 +45,7 @@ def write_series_command(experiments: Sequence[Experiment], sizes: Sequence[int]
     experiment = max(experiments, key=lambda experiment: experiment.runs)
     if len(sizes) < 2 or experiment.agents != max(sizes):
         return ""
-    agents = Setting(value=list(sizes), source=REANALYSED)
+    agents = Setting(value=list(sizes), source="session")
     settings = {**experiment.settings, "agents": agents}
     return write_agent_command(experiment.model_copy(update={"settings": settings}))
 

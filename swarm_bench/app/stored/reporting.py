@@ -69,14 +69,14 @@ def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocu
     they are stored. Raises `UsageError` when the folder is neither.
     """
     session = open_session(path)
-    notice = describe_running(session)
+    session.notice = describe_running(session)
     if overrides:
         from swarm_bench.config.layers import check_options  # heavy
 
-        return session.reanalyse(check_options(overrides), notice)
+        return session.reanalyse(check_options(overrides))
     if not is_writable(path):
-        return session.reanalyse({}, notice)
-    return report_anew(session, notice)
+        return session.reanalyse({})
+    return report_anew(session)
 
 
 def rescore(path: Path, request: RescoreRequest) -> RenderedDocument:

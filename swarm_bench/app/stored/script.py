@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 class ScriptSession(StoredSession):
     """Measurements of the script. Nothing is written to its folder."""
 
-    def report(self, notice: str = "") -> RenderedDocument:
+    def report(self) -> RenderedDocument:
         report = summarise(read_script_folder(self.path), load_metrics())
-        return write_document(comparison.make_document(report).add_notice(notice))
+        return write_document(comparison.make_document(report).add_notice(self.notice))
 
-    def reanalyse(self, overrides: Mapping[str, Any], notice: str = "") -> RenderedDocument:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> RenderedDocument:
         if overrides:
             self._refuse()
-        return self.report(notice)
+        return self.report()
 
     def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.export_table import make_swarm_table

@@ -48,6 +48,9 @@ class RescoreRequest:
 class StoredSession:
     """A session, opened at its folder. What a kind of session does not have raises `UsageError`."""
 
+    notice = ""
+    """What stands before all else of its summary and its page."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
@@ -59,11 +62,11 @@ class StoredSession:
         """Make the plan of its experiment."""
         self._refuse()
 
-    def report(self, notice: str = "") -> "RenderedDocument":
-        """Render the summary, and write it; a notice stands before all else."""
+    def report(self) -> "RenderedDocument":
+        """Render the summary, and write it."""
         raise NotImplementedError
 
-    def reanalyse(self, overrides: "Mapping[str, Any]", notice: str = "") -> "RenderedDocument":
+    def reanalyse(self, overrides: "Mapping[str, Any]") -> "RenderedDocument":
         """Render the summary with other settings of the verdict; nothing is written."""
         raise NotImplementedError
 

@@ -31,7 +31,7 @@ from swarm_bench.core.events import (
     WarningRaised,
 )
 from swarm_bench.core.session.base import RecordView
-from swarm_bench.core.status import Cause, name_end
+from swarm_bench.core.status import Cause, name_cause, name_status
 
 
 @contextmanager
@@ -185,5 +185,5 @@ def _describe_end(record: RecordView) -> str:
     token_text = "tokens unknown" if tokens is None else f"{tokens} tokens"
     return (
         f"{_at(record.node)}run {record.run}, {record.arm} {record.number} ended: "
-        f"{name_end(None, record.status)} ({name_end(record.cause)}), {seconds}, {token_text}"
+        f"{name_status(record.status)} ({name_cause(record.cause)}), {seconds}, {token_text}"
     )

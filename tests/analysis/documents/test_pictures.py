@@ -86,7 +86,7 @@ def test_what_was_found_stands_beside_its_margin_as_in_the_table() -> None:
             assert (mark.value, mark.interval) == (change.estimate, change.interval)
     assert not rows
     assert chart.band == (-0.1, 0, 0.1)
-    assert "Right is better; of invented references, left." in chart.explanation
+    assert "Right is better; for invented references, left." in chart.explanation
 
 
 def test_tasks_stand_by_what_they_show_with_both_sides() -> None:
@@ -251,5 +251,5 @@ def test_the_table_says_that_several_verdicts_have_wider_intervals() -> None:
         blocks = [block for section in document.sections for block in section.blocks]
         return next(block.ranges for block in blocks if isinstance(block, Grid) and block.ranges)
 
-    assert "adjusted for their number" in read_ranges(MODES)
+    assert "adjusted for the number of verdicts" in read_ranges(MODES)
     assert "adjusted" not in read_ranges(MODES[:2])

@@ -24,6 +24,6 @@ def test_a_summary_says_once_that_its_session_still_runs(
         assert (folder / "summary.md").read_text() == running.markdown
     ended = report(folder)
     for text in filter(None, (running.markdown, running.details, running.document.banner)):
-        assert text.count("This session still runs") == 1
+        assert text.count("This session was still running") == 1
     for text in filter(None, (ended.markdown, ended.details, ended.document.banner)):
-        assert "still runs" not in text
+        assert "still running" not in text
