@@ -74,7 +74,7 @@ def report(
         "quality_margin": quality_margin,
     }
     overrides = {name: value for name, value in settings.items() if value is not None}
-    with _show_step_and_warnings(f"summarising {folder}") as emit:
+    with _show_step(f"summarising {folder}") as emit:
         from swarm_bench.app.stored.pages import report_page
         from swarm_bench.app.stored.reporting import is_writable
         from swarm_bench.app.stored.reporting import report as render
@@ -89,7 +89,7 @@ def view(session: SessionArgument = LATEST) -> None:
     import webbrowser  # only this command needs it
 
     folder = find_session(session)
-    with _show_step_and_warnings(f"writing the page of {folder}") as emit:
+    with _show_step(f"writing the page of {folder}") as emit:
         from swarm_bench.app.stored.pages import make_page
 
         page = make_page(folder, emit).resolve()
@@ -101,7 +101,7 @@ def view(session: SessionArgument = LATEST) -> None:
 
 
 @contextmanager
-def _show_step_and_warnings(step: str) -> "Iterator[Emit]":
+def _show_step(step: str) -> "Iterator[Emit]":
     """Show what the call is at, and after it what was warned of meanwhile."""
     events: list[Event] = []
     try:

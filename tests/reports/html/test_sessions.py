@@ -123,7 +123,7 @@ def test_six_hundred_trials_with_failures_and_controls_can_be_used(
     page = open_page(session, visit, tmp_path)
     assert page.locator("button.entry").count() == 600
     assert page.locator("table.matrix thead th").count() == 5
-    assert page.get_by_text("turned away by a rate limit", exact=True).first.is_visible()
+    assert page.get_by_text("hit a rate limit", exact=True).first.is_visible()
     assert page.get_by_text("timed out", exact=True).first.is_visible()
     rows = page.locator("table.matrix tbody tr:not([hidden])")
     titles = rows.locator("th").all_inner_texts()
