@@ -33,15 +33,12 @@ def make_found_chart(headline: Headline, modes: Sequence[str]) -> RowChart | Non
     correctness = headline.correctness
     if correctness is None:
         return None
-    margin = correctness.margin
-    metrics = [row.metric for row in correctness.rows if any(row.differences)]
     return _make_forest(
         title=f"What was found, against {modes[0]}",
-        metrics=metrics,
         axis=_DIFFERENCE_AXIS,
         modes=modes,
         rows=[*_make_found_marks(correctness.rows, modes)],
-        band=(-margin, 0, margin),
+        band=(-correctness.margin, 0, correctness.margin),
     )
 
 
@@ -52,7 +49,6 @@ def make_ratio_chart(headline: Headline, modes: Sequence[str]) -> RowChart | Non
         return None
     return _make_forest(
         title=f"What was spent, against {ratios.reference}",
-        metrics=[row.metric for row in ratios.rows],
         axis=_RATIO_AXIS,
         modes=modes,
         rows=[*_make_ratio_marks(ratios, modes)],
@@ -63,32 +59,32 @@ def make_ratio_chart(headline: Headline, modes: Sequence[str]) -> RowChart | Non
 def _make_forest(
     *,
     title: str,
-    metrics: Sequence[Metric],
     axis: Axis,
     modes: Sequence[str],
-    rows: Sequence[MarkRow],
+    rows: Sequence[tuple[Metric, MarkRow]],
     band: tuple[float, float, float],
 ) -> RowChart | None:
     """Make a chart of effects and their intervals; `None` without rows."""
-    omitted = len(rows) - _MAX_ROWS
+    if not rows:
+        return None
+    visible, omitted = rows[:_MAX_ROWS], len(rows) - _MAX_ROWS
     sentences = (
         f"{axis.label} and its 95 % interval over tasks. Band: the margin.",
-        _describe_sides(metrics),
-        _BOLD if any(row.is_emphasised for row in rows) else "",
+        _describe_sides({metric.key: metric for metric, _ in visible}.values()),
+        _BOLD if any(row.is_emphasised for _, row in visible) else "",
         f"{quantify(omitted, 'more row')} only in the table." if omitted > 0 else "",
     )
-    chart = RowChart(
+    return RowChart(
         title=title,
         explanation=" ".join(filter(None, sentences)),
         axis=axis,
         groups=tuple(MarkGroup(label="", shape=number) for number in range(len(modes))),
-        rows=tuple(rows[:_MAX_ROWS]),
+        rows=tuple(row for _, row in visible),
         band=band,
     )
-    return chart if rows else None
 
 
-def _describe_sides(metrics: Sequence[Metric]) -> str:
+def _describe_sides(metrics: Collection[Metric]) -> str:
     """Say on which side better figures are; nothing where a metric has no better."""
     less = [metric.title for metric in metrics if metric.better is Better.LOWER]
     if not all(metric.better for metric in metrics):
@@ -98,17 +94,19 @@ def _describe_sides(metrics: Sequence[Metric]) -> str:
     return f"Right is better; for {join([*map(lowercase, less)])}, left."
 
 
-def _make_found_marks(rows: Sequence[FoundRow], modes: Sequence[str]) -> Iterator[MarkRow]:
+def _make_found_marks(
+    rows: Sequence[FoundRow], modes: Sequence[str]
+) -> Iterator[tuple[Metric, MarkRow]]:
     """Yield the differences of the table, mode by mode."""
     for at, mode in enumerate(modes):
         for row in rows:
             if (change := row.differences[at]) is not None:
                 low, high = change.interval or (None, None)
                 figure = Value(scale=Scale.DIFFERENCE, value=change.estimate, low=low, high=high)
-                yield _make_mark_row(f"{mode}: {row.metric.title}", at, figure)
+                yield row.metric, _make_mark_row(f"{mode}: {row.metric.title}", at, figure)
 
 
-def _make_ratio_marks(ratios: Ratios, modes: Sequence[str]) -> Iterator[MarkRow]:
+def _make_ratio_marks(ratios: Ratios, modes: Sequence[str]) -> Iterator[tuple[Metric, MarkRow]]:
     """Yield the ratios of the table, mode by mode."""
     for at, column in enumerate(ratios.columns):
         group = modes.index(column.mode)
@@ -116,7 +114,8 @@ def _make_ratio_marks(ratios: Ratios, modes: Sequence[str]) -> Iterator[MarkRow]
             figure = make_ratio_cell(ratios, row, at)
             if isinstance(figure, Value) and figure.value:
                 mark_row = _make_mark_row(f"{column.mode}: {row.metric.title}", group, figure)
-                yield replace(mark_row, is_emphasised=row.metric.key == ratios.primary)
+                is_primary = row.metric.key == ratios.primary
+                yield row.metric, replace(mark_row, is_emphasised=is_primary)
 
 
 def _make_mark_row(label: str, group: int, figure: Value) -> MarkRow:

@@ -66,7 +66,7 @@ SAME = {"baseline": lambda at: 1000, "canopy": lambda at: 500 + 200 * at}
 ALL = {"baseline": lambda at: 1.0, "canopy": lambda at: float(at % 2)}
 
 
-def test_what_was_found_stands_beside_its_margin_as_in_the_table() -> None:
+def test_what_was_found_stands_beside_its_margin() -> None:
     recalls = {"baseline": (0.0, 0.5), "canopy": (1.0, 0.5)}
     trials = [
         trial.model_copy(update={"scores": {**(trial.scores or {}), "invented_share": 0.5}})
