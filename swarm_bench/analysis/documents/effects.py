@@ -3,6 +3,7 @@ the reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import isclose
 
 from swarm_bench.analysis.documents.blocks import make_figure, make_metric_row, make_ratio
 from swarm_bench.analysis.wording import join, lowercase, quantify
@@ -145,18 +146,40 @@ def make_effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
         labels=1,
         rows=cells,
         about=_describe_tasks(headline),
-        ranges=_describe_ranges(headline) if headline.ratios else "",
+        ranges=_describe_ranges(headline, modes) if headline.ratios else "",
         marked=_find_marked(headline, [row[0] for row in rows]),
         controls=frozenset(at for at, mode in enumerate(columns, start=1) if mode not in decided),
     )
 
 
-def _describe_ranges(headline: Headline) -> str:
-    """Say what the intervals are, and where those of verdicts differ from them."""
-    effects = [standing.answer.effect for standing in headline.standings if standing.answer]
-    verdicts = sum(effect is not None and effect.value.low is not None for effect in effects)
-    note = "; those of verdicts may be wider, as they are adjusted for the number of verdicts"
-    return f"in brackets the 95 % interval over tasks{note if verdicts > 1 else ''}"
+def _describe_ranges(headline: Headline, modes: Sequence[str]) -> str:
+    """Say what the intervals are, and where verdicts rest on others: on wider ones of several
+    verdicts, on narrower ones of no difference."""
+    text = "in brackets the 95 % interval over tasks"
+    for standing in headline.standings:
+        effect = standing.answer.effect if standing.answer else None
+        low, high = (effect.value.low, effect.value.high) if effect else (None, None)
+        if low is None or high is None or low == high:
+            continue
+        intervals = _list_intervals(headline, modes, standing.mode)
+        if not any(isclose(low, least) and isclose(high, most) for least, most in intervals):
+            return f"{text}; verdicts rest on others, as their evidence says"
+    return text
+
+
+def _list_intervals(
+    headline: Headline, modes: Sequence[str], mode: str
+) -> Iterator[tuple[float, float]]:
+    """Yield the intervals that the table has of a mode."""
+    effects: list[Difference | Ratio | None] = []
+    if headline.correctness:
+        at = modes.index(mode)
+        effects += [row.differences[at] for row in headline.correctness.rows]
+    if headline.ratios and (column := number_columns(headline.ratios).get(mode)) is not None:
+        effects += [row.ratios[column] for row in headline.ratios.rows]
+    for effect in effects:
+        if effect and effect.interval:
+            yield effect.interval
 
 
 def _describe_tasks(headline: Headline) -> str:

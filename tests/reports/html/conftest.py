@@ -20,6 +20,8 @@ def chromium() -> Iterator[Any]:
         lack("playwright is not installed")
     if path is None:
         lack("there is no Chromium")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        lack("Playwright runs a loop beside those of other tests: run these alone, with -n 0")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
