@@ -118,7 +118,12 @@ def make_document(text: str) -> Document:
         evidence=text,
         caveats=(text, text),
         effect=ShownEffect(
-            metric=text, value=RATIO, margin=0.1, better=Better.LOWER, margin_label=text
+            metric=text,
+            value=RATIO,
+            margin=0.1,
+            better=Better.LOWER,
+            margin_label=text,
+            cases="2 tasks",
         ),
         use=text,
     )

@@ -64,9 +64,9 @@ def test_a_page_follows_its_summary(bench: Bench, session: Path) -> None:
 def test_other_files_stay(bench: Bench, session: Path) -> None:
     (session / "report.html").write_text("<p>mine</p>")
     (session / "summary.md").unlink()
-    for words in (("report", "out", "--html"), ("view", "out")):
+    for words, output in ((("report", "out", "--html"), "# Swarm"), (("view", "out"), "")):
         done = bench.call(*words)
-        assert done.code == 2
+        assert (done.code, done.out[:7]) == (2, output)
         assert "report.html is no page of swarm-bench and stays as it is; rename it" in done.err
         assert done.err.count("\n") == 1, done.err
     assert (session / "summary.md").is_file()
@@ -107,6 +107,7 @@ def test_a_full_disk_leaves_the_summary(bench: Bench, session: Path) -> None:
     assert done.code == 3, done.err
     assert "report.html could not be written" in done.err
     assert done.err.count("\n") == 1
+    assert done.out.startswith("# Swarm"), "what is there is shown"
     assert (session / "summary.md").is_file()
     assert (session / "report.html").read_bytes() == before
 

@@ -324,7 +324,12 @@ def test_the_effect_of_a_card_goes_on_beyond_its_picture(
     figure, low, high = value
     ratio = Value(scale=Scale.RATIO, value=figure, low=low, high=high)
     effect = ShownEffect(
-        metric="Cost", value=ratio, margin=0.1, better=Better.LOWER, margin_label="band"
+        metric="Cost",
+        value=ratio,
+        margin=0.1,
+        better=Better.LOWER,
+        margin_label="band",
+        cases="2 tasks",
     )
     picture = ElementTree.fromstring(render_effect(effect, []))
     arrows = list_arrows(picture)
@@ -351,11 +356,17 @@ RATIO = ShownEffect(
     margin=0.1,
     better=Better.LOWER,
     margin_label="band",
+    cases="2 tasks",
 )
 
 
 def make_effect(value: float) -> ShownEffect:
     difference = Value(scale=Scale.DIFFERENCE, value=value)
     return ShownEffect(
-        metric="Recall", value=difference, margin=0.1, better=Better.HIGHER, margin_label="band"
+        metric="Recall",
+        value=difference,
+        margin=0.1,
+        better=Better.HIGHER,
+        margin_label="band",
+        cases="2 tasks",
     )

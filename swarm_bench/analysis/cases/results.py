@@ -241,8 +241,7 @@ def _list_arms(session: CaseSession, metric: Metric, cost: Metric) -> Iterator[L
 
 def describe_cases(session: CaseSession) -> str:
     """Say what the figures of a session are over."""
-    experiment = session.experiment
-    cases, runs = quantify(len(experiment.cases), "case"), quantify(experiment.runs, "run")
+    cases, runs = quantify(session.case_count, "case"), quantify(session.run_count, "run")
     return f"Over {cases} and {runs}; in brackets the 95 % interval over {session.intervals_over}"
 
 

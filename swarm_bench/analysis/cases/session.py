@@ -101,9 +101,17 @@ class CaseSession(ABC):
     @property
     def size(self) -> str:
         """The cases and runs that have trials, as `12 cases × 3 runs`."""
-        cases = {record.case for record in self.records}
-        runs = {record.run for record in self.records}
-        return describe_size(len(cases), self.case_noun, len(runs))
+        return describe_size(self.case_count, self.case_noun, self.run_count)
+
+    @property
+    def case_count(self) -> int:
+        """How many cases have trials."""
+        return len({record.case for record in self.records})
+
+    @property
+    def run_count(self) -> int:
+        """How many runs have trials."""
+        return len({record.run for record in self.records})
 
     @property
     @abstractmethod

@@ -127,9 +127,13 @@ def describe_correctness(selection: Selection) -> Iterator[str]:
 
 
 def _count_tasks(selection: Selection) -> str:
-    tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed_weights]
+    planned_tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed_weights]
+    task_ids = {trial.task_key for trial in selection.trials}
+    tasks = [task for task in planned_tasks if task.id in task_ids]
     hard = sum(HARD in task.tags for task in tasks)
-    return f"{quantify(len(tasks), 'task')}{f' ({hard} of them tagged hard)' if hard else ''}"
+    part = f"{len(tasks)} of " if len(tasks) < len(planned_tasks) else ""
+    tagged = f" ({hard} of them tagged hard)" if hard else ""
+    return f"{part}{quantify(len(planned_tasks), 'task')}{tagged}"
 
 
 def explain_unscored(selection: Selection) -> str:

@@ -1,7 +1,7 @@
 """Tasks and arms with what each trial found, and when each agent ran, as a page shows them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -83,14 +83,18 @@ def make_matrix(selection: Selection) -> Matrix | None:
     """Make the matrix of a session of agents; `None` without trials."""
     trials, tasks = list_task_trials(selection), selection.data.experiment.tasks
     metric = _choose_metric(selection)
-    return _build(trials, tasks, selection.modes, ("task", "mode"), metric, name_trial)
+    matrix = _build(trials, tasks, selection.modes, ("task", "mode"), metric, name_trial)
+    experiment = selection.data.experiment
+    planned_tasks = () if experiment.slice else tasks[: experiment.tasks_asked]
+    return _note_missing(matrix, trials, planned_tasks)
 
 
 def make_case_matrix(session: CaseSession) -> Matrix | None:
     """Make the matrix of any other session; `None` without trials."""
     trials, experiment = list_case_trials(session), session.experiment
     nouns, metric = (session.case_noun, session.arm_noun), _choose_case_metric(session)
-    return _build(trials, experiment.cases, experiment.arms, nouns, metric, name_case_trial)
+    matrix = _build(trials, experiment.cases, experiment.arms, nouns, metric, name_case_trial)
+    return _note_missing(matrix, trials, () if experiment.slice else experiment.cases)
 
 
 def _build(
@@ -120,6 +124,17 @@ def _build(
         remarks=(f"Not shown: {quantify(omitted, case_noun)} more.",) if omitted > 0 else (),
     )
     return matrix if rows else None
+
+
+def _note_missing(
+    matrix: Matrix | None, ids: Container[str], cases: Iterable[Case]
+) -> Matrix | None:
+    """Note how many of the cases have no trial; `ids` are those of the others."""
+    missing = sum(case.id not in ids for case in cases)
+    if matrix and missing:
+        remark = f"Without a trial so far: {quantify(missing, matrix.case.lower())}."
+        return replace(matrix, remarks=(*matrix.remarks, remark))
+    return matrix
 
 
 def _make_cells(

@@ -108,6 +108,7 @@ def make_effect(contrast: Contrast) -> ShownEffect:
         margin=contrast.margin,
         better=metric.better,
         margin_label="too small to matter" if contrast.margin else "no difference",
+        cases=quantify(contrast.effect.cases, contrast.case),
     )
 
 

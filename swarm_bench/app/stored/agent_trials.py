@@ -158,9 +158,11 @@ def _label(metric: Metric, record: TrialRecord) -> str:
 
 def _read_errors(stream: Stream) -> str:
     try:
-        return tail(stream.stderr, _ERRORS).decode("utf-8", "replace")
+        content = tail(stream.stderr, _ERRORS)
     except (OSError, Refused):
         return ""
+    omission = f"(Only the last {_ERRORS:,} bytes are shown.)\n" if len(content) == _ERRORS else ""
+    return f"{omission}{content.decode('utf-8', 'replace')}"
 
 
 def _open_reader(folder: SessionFolder, selection: Selection) -> "_TrialReader":

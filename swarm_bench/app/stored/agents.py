@@ -62,6 +62,7 @@ class SeriesSession(StoredSession):
         return SessionPage(
             document=growth.link_pages(document, pages),
             command=write_series_command([*experiments.values()], sizes),
+            versions=next(iter(experiments.values())).versions,
         )
 
     def _describe_refusal(self) -> str:
@@ -193,6 +194,7 @@ class AgentSession(StoredSession):
         return SessionPage(
             document=document,
             command=write_agent_command(selection.data.experiment),
+            versions=selection.data.experiment.versions,
             matrix=make_matrix(selection),
             timeline=make_timeline(selection),
             tasks=TranscriptReader(self.folder, selection).read_tasks(),

@@ -225,6 +225,7 @@ class PairSession(StoredSession):
         return SessionPage(
             document=document,
             command=self.write_command(self.folder.read_experiment()),
+            versions=session.experiment.versions,
             matrix=make_case_matrix(session),
             tasks=read_case_tasks(session, build),
         )

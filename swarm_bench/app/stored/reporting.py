@@ -75,8 +75,16 @@ def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocu
 
         return session.reanalyse(check_options(overrides))
     if not is_writable(path):
-        return session.reanalyse({})
+        return render_only(path)
     return report_anew(session)
+
+
+@pause_collection()
+def render_only(path: Path) -> RenderedDocument:
+    """Render the summary of a session, and write nothing. Raises `UsageError`."""
+    session = open_session(path)
+    session.notice = describe_running(session)
+    return session.reanalyse({})
 
 
 def rescore(path: Path, request: RescoreRequest) -> RenderedDocument:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +11,11 @@ from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import say, show, show_summary
 from swarm_bench.cli.output.waiting import show_step
+from swarm_bench.core.errors import StoreError, SwarmBenchError, UsageError
 
 if TYPE_CHECKING:
     from swarm_bench.core.events import Emit, Event
+    from swarm_bench.core.report.document import RenderedDocument
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
@@ -74,15 +77,32 @@ def report(
         "quality_margin": quality_margin,
     }
     overrides = {name: value for name, value in settings.items() if value is not None}
+    summary, problem, note = _summarise(folder, overrides, html=html)
+    show_summary(summary, folder)
+    if problem:
+        raise problem
+    if note:
+        say(note)
+
+
+def _summarise(
+    folder: Path, overrides: dict[str, str], *, html: bool
+) -> "tuple[RenderedDocument, SwarmBenchError | None, str]":
+    """Return the summary, what prevented that it or the page was written, as what is there is shown
+    all the same, and a note where it cannot be written anyway."""
     with _show_step(f"summarising {folder}") as emit:
         from swarm_bench.app.stored.pages import report_page
-        from swarm_bench.app.stored.reporting import is_writable
+        from swarm_bench.app.stored.reporting import is_writable, render_only
         from swarm_bench.app.stored.reporting import report as render
 
-        summary = report_page(folder, overrides, emit) if html else render(folder, overrides)
-    show_summary(summary, folder)
-    if not is_writable(folder):
-        say(f"{folder} cannot be written, so the summary in it stays as it was")
+        try:
+            summary = report_page(folder, overrides, emit) if html else render(folder, overrides)
+        except (StoreError, UsageError) as error:
+            if overrides:
+                raise
+            return render_only(folder), error, ""
+        note = f"{folder} cannot be written, so the summary in it stays as it was"
+        return summary, None, "" if is_writable(folder) else note
 
 
 def view(session: SessionArgument = LATEST) -> None:

@@ -179,6 +179,8 @@ class ShownEffect:
     """Difference that is of no importance: a share of a ratio, or a difference."""
     better: Better | None
     margin_label: str
+    cases: str
+    """What it is over: `15 tasks`."""
     """Label of the band of the margin."""
 
 

@@ -155,6 +155,8 @@ class SessionPage:
     document: Document
     command: str = ""
     """Command that repeats the session; empty where its experiment does not tell it."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of the programs that ran the session, by their names."""
     matrix: Matrix | None = None
     timeline: Timeline | None = None
     tasks: Iterable[ShownTask] = field(default=())

@@ -35,6 +35,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.page import (
     MARKER,
+    PAGE,
     Matrix,
     MatrixEntry,
     SessionPage,
@@ -93,6 +94,7 @@ def render_page(page: SessionPage, *, most_packed: int = _MOST_PACKED) -> Render
         folded=[*_list_folded(document)],
         set_up=[*_select(document.sections, Part.SET_UP, folded=False)],
         command=page.command,
+        versions=page.versions,
         matrix=matrix,
         omissions=[*_list_omissions(matrix)] if matrix else [],
         timeline=page.timeline,
@@ -128,6 +130,7 @@ def _render(title: str, **parts: Any) -> str:
             style=Markup(_read_asset("page.css")),
             script=Markup(_read_asset("page.js")),
             marker=MARKER,
+            main_page=PAGE,
             title=cut(plain(title), _TITLE_LENGTH) or MARKER,
             open_warnings=_MAX_WARNINGS,
             format_block=format_block,
@@ -136,6 +139,7 @@ def _render(title: str, **parts: Any) -> str:
             **{
                 "banner": None,
                 "command": "",
+                "versions": {},
                 "tab_title": "",
                 "matrix": None,
                 "timeline": None,

@@ -112,3 +112,11 @@ def test_a_cell_has_room_for_some_trials_and_counts_the_others() -> None:
     ((entries,),) = [row.cells for row in matrix.rows]
     assert [entry.trial for entry in entries] == [*range(30), None]
     assert entries[-1].value == "1,010 more"
+
+
+def test_tasks_that_have_not_run_are_counted_below_the_grid() -> None:
+    tasks = [{"id": name, "title": name, "prompt": name} for name in ("first", "second")]
+    session = make_session(make_trial(task_id="first"), tasks=tasks, agents=2)
+    matrix = make_matrix(Selection(session, METRICS))
+    assert matrix is not None
+    assert matrix.remarks == ("Without a trial so far: 1 task.",)

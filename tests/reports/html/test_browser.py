@@ -94,6 +94,23 @@ def test_two_transcripts_open_at_the_first_difference(visit: Visit, tmp_path: Pa
     visit.check(path)
 
 
+def test_a_trial_whose_transcript_is_lost_has_no_calls_to_compare(
+    visit: Visit, tmp_path: Path
+) -> None:
+    (task,) = make_tasks()
+    first, second, *_ = task.trials
+    lost = replace(second, conversation=None, remarks=("It is lost.",))
+    visit.open(
+        write(tmp_path, render_page(make_page("t", [replace(task, trials=(first, lost))])).html)
+    )
+    visit.page.locator("button.entry").first.click()
+    visit.page.wait_for_selector("#transcripts h4")
+    panel = visit.page.locator("#transcripts").inner_text()
+    assert f"Calls of {first.name}" in panel
+    assert "no call" not in panel
+    assert "First difference" not in panel
+
+
 def test_the_bar_of_an_agent_opens_its_transcript(visit: Visit, tmp_path: Path) -> None:
     tasks = [*make_tasks(), *make_tasks()]
     visit.open(write(tmp_path, render_page(make_page("text", tasks)).html))
@@ -284,6 +301,10 @@ def test_tables_are_sorted_and_filtered_by_keyboard(visit: Visit, tmp_path: Path
     assert titles.all_inner_texts() == [f"Task {at}" for at in reversed(range(14))]
     header = page.locator("table.matrix thead th").first
     assert header.get_attribute("aria-sort") == "descending"
+    button.focus()
+    page.keyboard.press("Enter")
+    assert header.get_attribute("aria-sort") is None
+    assert titles.all_inner_texts() == [f"Task {at}" for at in range(14)]
     page.get_by_label("Filter rows").first.focus()
     page.keyboard.type("task 13")
     assert titles.all_inner_texts() == ["Task 13"]

@@ -107,7 +107,14 @@ def test_no_text_leaves_a_picture_of_a_page(name: str, chromium: Any) -> None:
         legend=LEGEND,
     )
     effects = [
-        ShownEffect(metric=text, value=value, margin=0.1, better=Better.LOWER, margin_label="band")
+        ShownEffect(
+            metric=text,
+            value=value,
+            margin=0.1,
+            better=Better.LOWER,
+            margin_label="band",
+            cases="2 tasks",
+        )
         for value in (LARGE, Value(scale=Scale.RATIO, value=0.5, low=0.4, high=0.6))
     ]
     pictures = [

@@ -155,6 +155,9 @@ def test_five_thousand_trials_have_a_page_for_each_task(visit: Visit, tmp_path: 
     page = visit.page
     assert page.locator(".entry").count() == 5_000
     assert page.locator("button.entry").count() == 0
+    page.locator("tr:last-child .entry").first.click()
+    page.wait_for_selector("#first-difference")
+    page.get_by_role("link", name="All of the session").click()
     page.get_by_role("link", name="Task 99", exact=True).click()
     page.wait_for_selector("#first-difference")
     assert page.url.endswith("/report-task-100.html")

@@ -26,25 +26,32 @@
     return a[0].localeCompare(b[0], "en", { numeric: true });
   };
 
-  const sortBy = (table, header, column) => {
+  // The first time it ascends, then it descends, then the order is that of the page.
+  const sortBy = (table, header, column, original) => {
     const body = table.tBodies[0];
-    const descending = header.getAttribute("aria-sort") === "ascending";
+    const earlier = header.getAttribute("aria-sort");
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    if (earlier === "descending") {
+      body.append(...original);
+      return;
+    }
+    const descending = earlier === "ascending";
     const hasFigures = [...body.rows].some((row) => keyOf(row, column)[1] !== null);
     const rows = [...body.rows].map((row) => [keyOf(row, column), row]);
     // A row without the figure stays at the end in both directions.
     const missing = hasFigures ? rows.filter(([key]) => key[1] === null) : [];
     const present = rows.filter((pair) => !missing.includes(pair));
     present.sort((a, b) => (descending ? -1 : 1) * compare(a[0], b[0]));
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", descending ? "descending" : "ascending");
     body.append(...[...present, ...missing].map(([, row]) => row));
   };
 
   const makeSortable = (table) => {
+    const original = [...table.tBodies[0].rows];
     [...table.tHead.rows[0].cells].forEach((header, column) => {
       const button = make("button", header.textContent, { type: "button" });
       header.replaceChildren(button);
-      button.addEventListener("click", () => sortBy(table, header, column));
+      button.addEventListener("click", () => sortBy(table, header, column, original));
     });
   };
 
@@ -246,8 +253,9 @@
     return parts;
   };
 
-  const showCall = (call) => {
+  const showCall = (call, trial) => {
     const cell = make("div", null, { className: "call" });
+    cell.dataset.owner = trial.name;
     if (!call) {
       cell.append(make("p", "no call", { className: "faint" }));
       return cell;
@@ -264,7 +272,7 @@
     return cell;
   };
 
-  const showHead = (trial) => {
+  const showHead = (trial, largest) => {
     const cell = make("div", null, { className: "head" }, make("h3", trial.name), make("p", `Outcome: ${trial.outcome}`));
     if (trial.figures.length) {
       const list = make("dl", null, { className: "facts" });
@@ -279,7 +287,6 @@
       cell.append(make("p", "Files of the answer key:"), make("ul", null, {}, ...items));
     }
     if (trial.turns.length) {
-      const largest = Math.max(1, ...trial.turns.map((tokens) => tokens ?? 0));
       const rows = trial.turns.map((tokens, at) => make("tr", null, {}, make("th", String(at + 1), { scope: "row" }),
         make("td", tokens === null ? "not reported" : tokens.toLocaleString("en")),
         make("td", null, {}, ...(tokens === null ? [] : [make("meter", null, { max: largest, value: tokens, ariaHidden: "true" })]))));
@@ -316,13 +323,17 @@
   };
 
   const showCalls = (trials) => {
-    const lists = trials.map((trial) => trial.calls ?? []);
+    const readable = trials.filter((trial) => trial.calls);
+    if (!readable.length) return [];
+    const lists = readable.map((trial) => trial.calls);
     const rows = lists.length === 2 ? align(lists[0], lists[1]) : lists[0].map((call) => [call]);
+    const showRow = (row) => readable.map((trial, at) => showCall(row[at], trial));
     const parts = [];
+    if (readable.length < trials.length) parts.push(make("h4", `Calls of ${readable[0].name}`));
     let equal = [], differences = 0;
     const flush = () => {
       if (!equal.length) return;
-      const cells = equal.flatMap((row) => row.map(showCall));
+      const cells = equal.flatMap(showRow);
       const others = equal.filter(([left, right]) => left.result !== right.result || left.failed !== right.failed);
       const count = equal.length === 1 ? "1 equal call" : `${equal.length} equal calls`;
       const text = others.length ? `${count}, ${others.length} with another result` : count;
@@ -340,11 +351,10 @@
         parts.push(make("h4", "First difference", { id: "first-difference", tabIndex: -1 }));
       }
       differences += 1;
-      const cells = (row.length === 2 ? [row[0], row[1]] : row).map(showCall);
-      parts.push(make("div", null, { className: row.length === 2 ? "pair" : "single" }, ...cells));
+      parts.push(make("div", null, { className: row.length === 2 ? "pair" : "single" }, ...showRow(row)));
     }
     flush();
-    if (lists.length === 2 && rows.length && differences === 0) parts.push(make("p", "Both made the same calls."));
+    if (lists.length === 2 && rows.length && differences === 0) parts.unshift(make("p", "Both made the same calls."));
     return parts;
   };
 
@@ -373,6 +383,7 @@
     const sides = [left, right].filter((at) => at !== null);
     const trials = sides.map((at) => task.trials[at]);
     const columns = trials.length === 2 ? "pair" : "single";
+    const largest = Math.max(1, ...trials.flatMap((trial) => trial.turns.map((tokens) => tokens ?? 0)));
     const close = make("button", "Close", { type: "button" });
     close.addEventListener("click", closePanel);
     panel.replaceChildren(
@@ -380,7 +391,7 @@
       make("div", null, { className: "filter" }, pick("left", left, false),
         pick("right", right, true), ...(packed.length > 1 ? [close] : [])),
       ...(task.prompt ? [make("details", null, {}, make("summary", "Prompt"), preformatted(task.prompt, "Prompt"))] : []),
-      make("div", null, { className: columns }, ...trials.map(showHead)),
+      make("div", null, { className: columns }, ...trials.map((trial) => showHead(trial, largest))),
       ...showCalls(trials),
       make("div", null, { className: columns }, ...trials.map(showEnd)),
     );
