@@ -18,7 +18,7 @@ from swarm_bench.app.stored.agents import (
     write_series_summary,
     write_summary,
 )
-from swarm_bench.app.stored.pages import write_last_page
+from swarm_bench.app.stored.pages import is_own, write_last_page
 from swarm_bench.app.trust.approval import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder, find_sessions, member_folder
 from swarm_bench.config.layers import Continued, Member, Resolved
@@ -32,6 +32,7 @@ from swarm_bench.core.errors import (
 )
 from swarm_bench.core.events import Emit, PartStarted
 from swarm_bench.core.report.document import RenderedDocument
+from swarm_bench.core.report.page import PAGE
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
@@ -137,7 +138,10 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
         if stop_error and not find_sessions(folder):
             raise stop_error
         summary = _write_summaries(folder, read, stop_error, emit)
-        write_last_page(SeriesSession(folder), summary.document, emit)
+        series = SeriesSession(folder)
+        pages = (member.path / PAGE for member in series.list_members())
+        series.pages = frozenset(filter(is_own, pages))
+        write_last_page(series, summary.document, emit)
     finally:
         if not find_sessions(folder):
             SessionFolder(folder).remove_if_empty()

@@ -130,7 +130,7 @@ class Folder(Generic[E, R]):
             write_whole(self.details, summary.details)
         for path in self.path.glob("*.svg"):
             if path.name not in summary.pictures and _is_own_picture(path):
-                path.unlink()
+                path.unlink(missing_ok=True)
         for name, drawing in summary.pictures.items():
             if not _is_own_picture(self.path / name):
                 with store_errors(self.path / name):

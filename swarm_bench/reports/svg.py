@@ -121,6 +121,8 @@ _PHASE = 5
 _LEAST_CALLS = (0.2, 1, 4, 16)
 """Least widths of calls: the first with which a page has room for all that are as wide."""
 _MOST_CALLS = 50_000
+_PAUSE = 1e-6
+"""Seconds; less is no pause, as times are rounded."""
 _LEGEND_HEIGHT = 26
 _CLASSES = {None: "mark", Tone.BAD: "bad hollow", Tone.OPEN: "open dashed"}
 _TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
@@ -140,7 +142,7 @@ def render_timeline(timeline: Timeline, spans: CallSpans) -> str:
     """Write the picture of when each agent ran: a lane for each swarm, a bar for each agent, and
     its calls within."""
     bar_height = next(filter(partial(_fits, timeline), _BAR_HEIGHTS), _BAR_HEIGHTS[-1])
-    calls = _select_calls(_draw_all_calls(timeline, spans))
+    calls = _draw_all_calls(timeline, spans)
     lanes, y = list[dict[str, Any]](), _LEGEND_HEIGHT
     for lane in timeline.lanes:
         begin = y + _measure_phases(lane)
@@ -193,35 +195,44 @@ def _make_legend(
 
 
 def _draw_all_calls(timeline: Timeline, spans: CallSpans) -> DrawnCalls:
-    bars = (bar for lane in timeline.lanes for bar in lane.bars)
-    return {bar.trial: [*_draw_calls(timeline, bar, spans)] for bar in bars}
-
-
-def _select_calls(calls: DrawnCalls) -> DrawnCalls:
-    """Omit what is too short to be seen; of very many also what is short."""
+    """Draw the calls of all agents, with the first least width for which a page has room."""
+    bars = [bar for lane in timeline.lanes for bar in lane.bars if bar.trial]
     for least in _LEAST_CALLS:
-        calls = {
-            trial: [(x, width) for x, width in drawn if width >= least]
-            for trial, drawn in calls.items()
-        }
+        calls = {bar.trial: [*_draw_calls(timeline, bar, spans, least)] for bar in bars}
         if sum(map(len, calls.values())) <= _MOST_CALLS:
             break
     return calls
 
 
-def _draw_calls(timeline: Timeline, bar: Bar, spans: CallSpans) -> Iterator[tuple[float, float]]:
+def _draw_calls(
+    timeline: Timeline, bar: Bar, spans: CallSpans, least: float
+) -> Iterator[tuple[float, float]]:
     """Yield position and width of the time in which calls were open, within the bar of their
-    agent; calls between which nothing can be seen are one."""
+    agent. Those that are too short to be seen are drawn as one as soon as they are as wide
+    together, so that the share of the bar is the true one."""
     per_second = (_TIME_END - _TIME_BEGIN) / timeline.seconds if timeline.seconds else 0.0
+    too_short = 0.0
+    for first, last in _join_spans(timeline, bar, spans):
+        width = (last - first) * per_second
+        if width < least:
+            too_short += width
+            width = least if too_short >= least else 0.0
+            too_short -= width
+        if width:
+            yield _time_x(timeline, first), round(width, 1)
+
+
+def _join_spans(timeline: Timeline, bar: Bar, spans: CallSpans) -> Sequence[tuple[float, float]]:
+    """Return when an agent had a call open, from the beginning of the picture: of calls at the same
+    time the time that they took together."""
     joined = list[tuple[float, float]]()
     for begin, end in sorted(spans.get(bar.trial, ())) if bar.trial else ():
         first, last = max(begin - timeline.begin, bar.begin), min(end - timeline.begin, bar.end)
-        if joined and (first - joined[-1][1]) * per_second < _LEAST_CALLS[0]:
+        if joined and first - joined[-1][1] < _PAUSE:
             first, last = joined[-1][0], max(joined.pop()[1], last)
         if first < last:
             joined.append((first, last))
-    for first, last in joined:
-        yield _time_x(timeline, first), round((last - first) * per_second, 1)
+    return joined
 
 
 def _fits(timeline: Timeline, bar_height: int) -> bool:

@@ -310,6 +310,24 @@ def test_a_foreign_file_in_a_session_of_a_series_is_one_warning(bench: Bench, se
         ]  # fmt: skip
 
 
+def test_a_page_that_somebody_planted_in_a_series_is_written_anew(
+    bench: Bench, series: Path
+) -> None:
+    planted = series / "agents-2" / "report.html"
+    planted.write_text(planted.read_text().replace("<h1>", "<h1>Planted "))
+    assert bench.call("report", "out").code == 0
+    assert "<h1>Planted " not in planted.read_text()
+    assert "agents-2/report.html" in find_links(series / "report.html")
+
+
+def test_copies_of_a_page_by_other_names_stay(bench: Bench, session: Path) -> None:
+    copies = [session / f"report-task-{name}.html" for name in ("mine", "01", "1-2")]
+    for copy in copies:
+        copy.write_text((session / "report.html").read_text())
+    assert bench.call("report", "out", "--html").code == 0
+    assert all(copy.is_file() for copy in copies)
+
+
 def test_a_series_of_which_a_session_runs_says_so(bench: Bench, series: Path) -> None:
     with hold_lock(series / "agents-2" / LOCK):
         assert bench.call("report", "out", "--html").code == 0

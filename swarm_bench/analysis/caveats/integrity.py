@@ -88,9 +88,9 @@ def find_unrecorded(mode_trials: ModeTrials) -> Iterator[Caveat]:
         yield Caveat(
             qualification=f"no record of the swarms of {count_text}",
             warning=f"{mode_trials.mode}: retrieval.jsonl has no line on the swarms of "
-            f"{count_text} {format_places(unlisted, mode_trials.selection)}: the session is "
-            f"still running, or was killed before it was written, or it was taken away. Indexing "
-            f"and counters of them are missing.",
+            f"{count_text} {format_places(unlisted, mode_trials.selection)}: the session has "
+            f"not ended, or was killed before it was written, or it was taken away. Indexing and "
+            f"counters of them are missing.",
         )
 
 

@@ -107,9 +107,6 @@ def mark_named(
     measured when all files of the repository were known."""
     if not files or recall is None:
         return
-    if recall in (0, 1):
-        yield from ((file, recall == 1) for file in files)
-        return
     context = ScoreContext(text=text, workspace="", files=frozenset(files))
     found_files = {*files_named(context)}
     if abs(len(found_files) / len({*files}) - recall) < _TOLERANCE:

@@ -14,6 +14,7 @@ from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.sections.warnings import list_notes
 from swarm_bench.analysis.sentences.next_steps import advise_tasks
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, make_cases, pair_figures
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.cases import CaseRecord
@@ -86,8 +87,14 @@ class Answers(CaseSession):
 
     @property
     def main(self) -> Metric:
-        """What modes are compared by."""
-        return self.metrics[self.experiment.primary or MAIN]
+        """What modes are compared by. Raises `UsageError` where this version does not have it."""
+        metric = self.metrics.get(self.experiment.primary or MAIN)
+        if metric is None:
+            raise UsageError(
+                f"The verdict of this session is on {self.experiment.primary}, and this version "
+                "has no such metric; read it with the version that made it"
+            )
+        return metric
 
     @cached_property
     def questions(self) -> Mapping[str, tuple[Task, Form]]:

@@ -56,6 +56,7 @@ _MOST_BYTES = 256 * 1024 * 1024
 """Bytes of all streams that are read for a page."""
 _PAGE_BYTES = 8 * 1024 * 1024
 _ERRORS = 8 * 1024
+_NO_ANSWER = "The answer that its figures are of is not in its stored output."
 _CITED = ("citations", "citations_invented", "lines_invented", "symbols_misplaced")
 """Keys of counts of what an answer points to."""
 
@@ -144,6 +145,7 @@ class TranscriptReader:
             remarks=(
                 *list_remarks(record),
                 *list_changes(self._selection.data.audit, record.key),
+                *([_NO_ANSWER] if record.result_lines and not trial.answer else []),
             ),
             key=tuple(check_key(self._selection.metrics, record, task, trial.answer or "")),
             errors=_read_errors(stream) if stream else "",

@@ -53,12 +53,10 @@ class SeriesSession(StoredSession):
         return [AgentSession(folder.path) for folder in find_sessions(self.path).values()]
 
     def build_page(self, document: Document) -> SessionPage:
-        from swarm_bench.app.stored.pages import is_own  # heavy
-
         folders = find_sessions(self.path)
         experiments = {size: folder.read_experiment() for size, folder in folders.items()}
         sizes = growth.list_planned_sizes(experiments)
-        pages = {size: is_own(folder.path / PAGE) for size, folder in folders.items()}
+        pages = {size: folder.path / PAGE in self.pages for size, folder in folders.items()}
         return SessionPage(
             document=growth.link_pages(document, pages),
             command=write_series_command([*experiments.values()], sizes),

@@ -92,7 +92,7 @@ class ModelSession(PairSession):
         return experiment.data.name
 
     def report(self) -> RenderedDocument:
-        session = self.read()
+        session = self._reported = self.read()
         summary = write_files(session.document.add_notice(self.notice))
         self.folder.write_summary(summary)
         write_results(session, self.benchmark, self.folder.path)

@@ -1,15 +1,15 @@
 """The page of a session, `report.html`: written from the document of its summary, and found."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.stored.session import StoredSession, open_session
 from swarm_bench.core.errors import Refused, StoreError, UsageError
-from swarm_bench.core.events import Emit, WarningRaised
+from swarm_bench.core.events import Emit, Event, WarningRaised
 from swarm_bench.core.report.document import Document, RenderedDocument
-from swarm_bench.core.report.page import MARKER, PAGE, name_task_page
+from swarm_bench.core.report.page import MARKER, PAGE, is_page, name_task_page
 from swarm_bench.engine.folder import LOCK
 from swarm_bench.reports.html.page import render_page
 from swarm_bench.runtime.cycles import pause_collection
@@ -36,16 +36,19 @@ def write_page(session: StoredSession, document: Document) -> None:
         write_whole(session.path / name, html)
     write_whole(session.path / PAGE, page.html)
     for path in session.path.glob(name_task_page("*")):
-        if path.name not in page.task_pages and is_own(path):
-            path.unlink()
+        if is_page(path.name) and path.name not in page.task_pages and is_own(path):
+            path.unlink(missing_ok=True)
 
 
-def write_last_page(session: StoredSession, document: Document, emit: Emit) -> None:
-    """Write the page of a session that has its summary. What prevents that is a warning."""
+def write_last_page(session: StoredSession, document: Document, emit: Emit) -> bool:
+    """Write the page of a session that has its summary, and tell whether that was possible. What
+    prevents it is a warning."""
     try:
         write_page(session, document)
     except (UsageError, StoreError) as error:
         emit(WarningRaised(message=f"The page of {session.path} was not written: {error}"))
+        return False
+    return True
 
 
 def report_page(path: Path, overrides: Mapping[str, Any], emit: Emit) -> RenderedDocument:
@@ -59,13 +62,23 @@ def report_page(path: Path, overrides: Mapping[str, Any], emit: Emit) -> Rendere
     if not is_writable(path):
         raise UsageError(f"{path} cannot be written, so it gets no {PAGE}; copy the session first")
     session = open_session(path)
-    for member in session.list_members():
-        member.notice = describe_running(member)
-        write_last_page(member, member.report().document, emit)
     session.notice = describe_running(session)
+    _write_members(session, session.list_members(), emit)
     summary = session.report()
     write_page(session, summary.document)
+    if session.notice and not describe_running(session):  # its own end may have been overwritten
+        return report_page(path, overrides, emit)
     return summary
+
+
+def _write_members(session: StoredSession, members: Iterable[StoredSession], emit: Emit) -> None:
+    """Write the summaries and pages of sessions of a series, and note which have one now."""
+    written = set[Path]()
+    for member in members:
+        member.notice = describe_running(member)
+        if write_last_page(member, member.report().document, emit):
+            written.add(member.path / PAGE)
+    session.pages = frozenset(written)
 
 
 def report_anew(session: StoredSession) -> RenderedDocument:
@@ -76,9 +89,16 @@ def report_anew(session: StoredSession) -> RenderedDocument:
 
 
 def renew_page(session: StoredSession, document: Document) -> None:
-    """Write the page of a session again, if it has one of ours."""
+    """Write the page of a session again, if it has one of ours; of a series also those that its
+    sessions have."""
     if is_own(session.path / PAGE) and is_writable(session.path):
+        members = [entry for entry in session.list_members() if is_own(entry.path / PAGE)]
+        _write_members(session, members, _ignore)
         write_page(session, document)
+
+
+def _ignore(_: Event) -> None:
+    """Drop the warning that one of a series has no page: the links of the series show it."""
 
 
 def describe_running(session: StoredSession) -> str:

@@ -77,6 +77,8 @@ Session = TypeVar("Session", bound=CaseSession)
 class PairSession(StoredSession):
     """A session of a benchmark whose trials are pairs of an arm and a case."""
 
+    _reported: CaseSession | None = None
+    """What the last summary was made of: a page says the same."""
     settings: ClassVar[Sequence[str]] = ("primary", "margin")
     """Settings that decide its verdict."""
     kind: ClassVar[Kind] = "other"
@@ -111,7 +113,8 @@ class PairSession(StoredSession):
         return replace(session, folder=str(self.folder.path))
 
     def report(self) -> RenderedDocument:
-        summary = write_files(self.read().document.add_notice(self.notice))
+        self._reported = self.read()
+        summary = write_files(self._reported.document.add_notice(self.notice))
         self.folder.write_summary(summary)
         return summary
 
@@ -220,7 +223,7 @@ class PairSession(StoredSession):
         )
 
     def build_page(self, document: Document) -> SessionPage:
-        session = self.read()
+        session = self._reported or self.read()
         build = self.make_builder(session.experiment)
         return SessionPage(
             document=document,

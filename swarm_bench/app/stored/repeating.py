@@ -94,6 +94,8 @@ def _list_agent_words(experiment: AnyExperiment) -> Iterator[str]:
         if setting is None or (option.name in _OF_SESSION and option.name not in _OF_CALL):
             continue
         value = setting.value
+        if option.several and not isinstance(value, list):
+            raise _CannotBeWritten
         is_default = value == (str(default) if isinstance(default, Path) else default)
         if value is None or (is_default and option.name != _RUNS):
             continue

@@ -50,6 +50,9 @@ class StoredSession:
 
     notice = ""
     """What stands before all else of its summary and its page."""
+    pages: frozenset[Path] = frozenset()
+    """Pages of its members that were written now: its own page leads to these alone, as any other
+    one may be by anybody."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -228,6 +228,8 @@ def _find_planted(session: Path) -> tuple[str, ...]:
     return tuple(name for name in names if _SET_ASIDE.fullmatch(name))
 
 
+_MEMBER = re.compile(r"agents-[1-9][0-9]{0,8}")
+"""Names of the folders of a series' sessions."""
 _CLOCK_SECONDS = 2.0
 """Seconds by which the time of a file may be too early."""
 
@@ -242,7 +244,7 @@ def find_sessions(series: Path) -> dict[int, SessionFolder]:
     folder."""
     if SessionFolder(series).holds_session():
         return {}
-    members = {int(path.name.removeprefix("agents-")): path for path in _find_members(series)}
+    members = {_read_size(path): path for path in _find_members(series)}
     return {size: SessionFolder(members[size]) for size in sorted(members)}
 
 
@@ -251,8 +253,12 @@ def _find_members(series: Path) -> list[Path]:
     return [
         file.parent
         for file in series.glob(f"agents-*/{EXPERIMENT}")
-        if file.parent.name.removeprefix("agents-").isdecimal() and not file.parent.is_symlink()
+        if _MEMBER.fullmatch(file.parent.name) and not file.parent.is_symlink()
     ]
+
+
+def _read_size(path: Path) -> int:
+    return int(path.name.removeprefix("agents-"))
 
 
 def find_newest_session(results: Path, design: Design) -> Path:

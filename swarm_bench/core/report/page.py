@@ -1,8 +1,8 @@
 """What `report.html` shows: the document of `summary.md`, and what only a page has room for."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from swarm_bench.core.report.document import Document, Tone, Value
 from swarm_bench.core.treatment.conversation import Conversation
@@ -11,6 +11,7 @@ PAGE = "report.html"
 MARKER = "swarm-bench report"
 """Generator that a page names in its head, so that no other file is ever replaced."""
 _TASK_PAGE = "report-task-{}.html"
+_IS_TASK_PAGE = re.compile(r"report-task-[1-9][0-9]*\.html")
 
 
 def name_task_page(number: int | str) -> str:
@@ -20,7 +21,7 @@ def name_task_page(number: int | str) -> str:
 
 def is_page(name: str) -> bool:
     """Tell whether a file of that name is a page of a session, or of one of its tasks."""
-    return name == PAGE or fnmatchcase(name, name_task_page("*"))
+    return name == PAGE or _IS_TASK_PAGE.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -146,7 +146,8 @@ class CaseExperiment(BaseExperiment):
             raise ValueError("has a name of an arm or a case that cannot be shown in one line")
         if not SESSION.fullmatch(self.session):
             raise ValueError("has an id that cannot name a session")
-        if [sorted(order) for order in self.order] != [sorted(self.arms)] * self.runs:
+        fits = len(self.order) == self.runs
+        if not fits or any(sorted(order) != sorted(self.arms) for order in self.order):
             raise ValueError("has an order that does not fit its arms and runs")
         if len(ids) * sum(map(self.count_runs, self.arms)) > MAX_TRIALS:
             raise ValueError(f"has more than {MAX_TRIALS:,} trials")

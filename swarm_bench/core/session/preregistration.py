@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 
 from swarm_bench.core.session.base import BaseExperiment, Case
 from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
@@ -93,6 +93,14 @@ class JudgedExperiment(BaseExperiment):
 
     beforehand: Beforehand | None = None
     """`None` in older sessions."""
+
+    @model_validator(mode="after")
+    def _check_margins(self) -> Self:
+        for name in ("margin", "quality_margin"):
+            value = self._get_setting(name, 1)
+            if type(value) not in (int, float) or not 0 <= value <= 1:
+                raise ValueError(f"has a {name} that is no number between 0 and 1")
+        return self
 
     @property
     def primary(self) -> str:

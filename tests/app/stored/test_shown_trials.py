@@ -79,8 +79,10 @@ def test_a_trial_of_a_search_has_the_files_of_its_key() -> None:
     ("recall", "answer", "marks"),
     [
         (0.5, "- `shop/auth.py:1-60`\n- `shop/jobs.py:3`", (True, False)),
-        (0.0, "the call failed: shop/auth.py", (False, False)),
-        (1.0, "what only its mode file reads", (True, True)),
+        (0.0, "the call failed: shop/auth.py", ()),
+        (0.0, "the call failed", (False, False)),
+        (1.0, "shop/models.py:1, shop/auth.py:3", (True, True)),
+        (1.0, "what only its mode file reads", ()),
         (0.5, "what only its mode file reads", ()),
         (None, "shop/auth.py", ()),
     ],

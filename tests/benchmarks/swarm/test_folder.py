@@ -442,3 +442,10 @@ def test_lines_are_read_once_before_a_session_goes_on(
     calls.clear()
     assert len(folder.records.read_heads()) == 3
     assert not calls
+
+
+def test_a_session_of_a_series_is_known_by_the_very_name_that_links_have(tmp_path: Path) -> None:
+    for name in ("agents-2", "agents-02", "agents-0", "agents-٣", "agents-4x", "agents-10"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "experiment.json").touch()
+    assert [*find_sessions(tmp_path)] == [2, 10]
