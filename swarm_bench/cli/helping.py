@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "merge": "Make one session of slices that ran on several machines.",
         "diff": "Compare two sessions.",
         "gate": "Hold a session against limits, for CI.",
-        "export": "Write the trials as a table, as JUnit, or for viewers of transcripts.",
+        "export": "Write the trials as tables, JUnit or transcripts.",
         "rescore": "Score the answers of a session again.",
         "judge": "Have a model compare the answers of a session.",
     },
