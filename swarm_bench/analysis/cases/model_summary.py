@@ -11,7 +11,7 @@ from swarm_bench.analysis.cases.results import make_definition_section, make_res
 from swarm_bench.analysis.cases.summary import Extras, make_case_document
 from swarm_bench.analysis.cases.verdicts import answer_cases, find_primary_metric, find_verdicts
 from swarm_bench.analysis.documents.blocks import paragraph
-from swarm_bench.analysis.wording import join, quantify
+from swarm_bench.analysis.wording import join, list_few, quantify
 from swarm_bench.config.addresses import remove_logins
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Answer, Block, Document, Fact, Section, Verbatim
@@ -85,6 +85,9 @@ def _write_notes(session: ModelSession) -> Iterator[str]:
     """Yield what a reader of the figures must know."""
     experiment = session.experiment
     yield from experiment.data_notes
+    once = [model.name for model in experiment.models if model.once]
+    if once and experiment.runs > 1:
+        yield f"Asked in the first run alone, as it answers the same in each: {list_few(once)}."
     if experiment.data.published:
         yield (
             f"The data set was published on {experiment.data.published}: models that were trained "

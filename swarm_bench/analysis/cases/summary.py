@@ -176,7 +176,7 @@ def _make_details(session: CaseSession, extras: Extras) -> Iterator[Section]:
     yield from _make_confusions(session)
     yield from extras.details
     for number, (title, rows) in enumerate(session.metrics.tables.items()):
-        how = () if number else [*explain_table(experiment.runs)]
+        how = () if number else [*explain_table(session.run_count)]
         yield make_table(_make_table(session, title, rows), experiment.arms, how)
     references = {*session.references.values()}
     sole = references.pop() if len(references) == 1 else None
