@@ -261,7 +261,7 @@
       return cell;
     }
     const notes = [call.turn === null ? null : `turn ${call.turn}`,
-      call.seconds === null ? null : `took ${call.seconds.toFixed(1)} s`,
+      call.seconds === null || call.seconds < 0.05 ? null : `took ${call.seconds.toFixed(1)} s`,
       call.failed ? "failed" : null, call.result === null ? "no result" : null];
     const summary = make("summary", null, {}, make("b", call.tool), " ",
       make("code", shorten(call.arguments, 160)), " ",
