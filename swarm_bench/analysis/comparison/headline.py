@@ -14,6 +14,7 @@ from swarm_bench.analysis.comparison.correctness import (
 )
 from swarm_bench.analysis.comparison.headline_metrics import list_headline_metrics
 from swarm_bench.analysis.comparison.pairs import (
+    RECALLS,
     SUCCESS,
     group_metric,
     is_at_every_look,
@@ -26,6 +27,7 @@ from swarm_bench.analysis.comparison.verdicts import compute_adjusted_p, list_hy
 from swarm_bench.analysis.documents.blocks import choose_scale, paragraph
 from swarm_bench.analysis.mode_trials import ModeTrials, get_mode_trials, is_connected
 from swarm_bench.analysis.selection import Selection, is_inconclusive
+from swarm_bench.analysis.sentences.contrast import describe_figure
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
 from swarm_bench.analysis.statistics.effects import clip_interval, compute_mcnemar, compute_wilson
 from swarm_bench.analysis.wording import describe_size, quantify
@@ -112,11 +114,23 @@ def _select_standings(
 def _answer_uncompared(selection: Selection, mode: str) -> Answer:
     """Answer for a mode that no rule compares."""
     if mode == selection.modes[0]:
-        return Answer(subject=mode, claim=IS_REFERENCE)
+        figures = _describe_reference(selection)
+        return Answer(subject=mode, claim=IS_REFERENCE, figures=figures)
     if not selection.data.experiment.primary:
         reason = "Nothing was named before these trials, so their figures are exploratory."
         return answer_no_verdict(mode, reason)
     return Answer(subject=mode, claim=" is a control")
+
+
+def _describe_reference(selection: Selection) -> str:
+    """Say what the reference found, which others are held against; empty where nothing was
+    judged."""
+    correctness = compute_correctness(selection)
+    for row in correctness.rows if correctness else ():
+        figure = row.figures[0]
+        if row.metric.key in RECALLS and figure and figure.value is not None:
+            return f"It {describe_figure(row.metric, figure.value, 'task')}."
+    return ""
 
 
 def _list_columns(selection: Selection, mode: str) -> Iterator[Column]:
