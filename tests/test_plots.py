@@ -28,7 +28,7 @@ pytestmark = [
 def folder(tmp_path: Path) -> Path:
     """A folder with the session that the examples name."""
     session = ROOT / "tests" / "golden" / "sessions" / "compare"
-    shutil.copytree(session, tmp_path / "results" / "compare-20261120-213300")
+    shutil.copytree(session, tmp_path / "results" / "swarm-20261120-213300")
     return tmp_path
 
 

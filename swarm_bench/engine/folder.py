@@ -1,7 +1,7 @@
 """The folder of a session: its experiment, and the records of its trials, a line for each, appended
 when it ends. Nothing that was recorded is lost, whenever the session dies.
 
-results/compare-20261120-213300/
+results/swarm-20261120-213300/
   experiment.json   metrics.jsonl   superseded.jsonl   summary.md
 """
 

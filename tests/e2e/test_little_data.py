@@ -55,8 +55,8 @@ class Case:
 CASES = {
     "one task, one run": Case(tasks=1, runs=1, sentence=FEW),
     "one run": Case(tasks=8, runs=1, sentence="8 tasks × 1 run."),
-    "no answer": Case(steps=[{"exit": 1}], sentence="all 12 failed"),
-    "none measured": Case(steps=[LIMITED, {"exit": 1}], sentence="all 12 lost"),
+    "no answer": Case(steps=[{"exit": 1}], sentence="12 of 12 failed"),
+    "none measured": Case(steps=[LIMITED, {"exit": 1}], sentence="12 of 12 lost"),
     "no tokens": Case(usage={}, sentence=MISSING),
     "tokens of 0": Case(usage=NONE, sentence=MISSING),
     "calls of 0": Case(
