@@ -1,6 +1,6 @@
 """Runs an experiment to its summary, or shows what would run."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -76,10 +76,12 @@ SWARM = SwarmBenchmark()
 
 
 SwarmExecution = OpenedExecutor[SwarmJob, Delivery]
+OpenExecutor = Callable[[Kit], AbstractAsyncContextManager[SwarmExecution]]
+"""Opens it, and closes it when they have ended."""
 
 
 @asynccontextmanager
-async def _open_here(kit: Kit) -> AsyncIterator[SwarmExecution]:
+async def open_local_executor(kit: Kit) -> AsyncIterator[SwarmExecution]:
     """Open what runs swarms in this process."""
     async with open_rehearsal(kit, kit.artefacts.root / REHEARSAL_LOG) as kit:
         yield run_here(partial(run_swarm, kit))
@@ -105,6 +107,8 @@ class AgentCall(Call[SessionFolder, ComparisonResult]):
 
     resolved: Resolved
     design: Design
+    open_executor: OpenExecutor = open_local_executor
+    """A recording is always played in this process."""
 
     @property
     def stem(self) -> str:
@@ -232,13 +236,12 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         return ComparisonResult(**vars(result), report=self.reported)
 
     def _open_executor(self, kit: Kit) -> AbstractAsyncContextManager[SwarmExecution]:
-        """Open what runs swarms: a recording is always played in this process."""
         if self.parts.recorded_session is not None:
             replay = partial(replay_swarm, kit, self.parts.recorded_session)
             return nullcontext(run_here(replay))
         if self.parts.open_packed is not None:
             return _open_elsewhere(kit, self.parts.open_packed)
-        return _open_here(kit)
+        return self.call.open_executor(kit)
 
     def _note_nodes(self, executor: SwarmExecution) -> None:
         """Note in the experiment which machines the trials run on."""
@@ -287,9 +290,14 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
         )
 
 
-def run(resolved: Resolved, design: Design, emit: Emit) -> ComparisonResult:
+def run(
+    resolved: Resolved,
+    design: Design,
+    emit: Emit,
+    open_executor: OpenExecutor = open_local_executor,
+) -> ComparisonResult:
     """Run the experiment, or what remains of the one that is continued."""
-    call = AgentCall(resolved=resolved, design=design)
+    call = AgentCall(resolved=resolved, design=design, open_executor=open_executor)
     return session.run(call, emit)
 
 
