@@ -76,7 +76,10 @@ def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> RenderedDocu
         return session.reanalyse(check_options(overrides))
     if not is_writable(path):
         return render_only(path)
-    return report_anew(session)
+    summary = report_anew(session)
+    if session.notice and not describe_running(session):  # its own end may have been overwritten
+        return report(path)
+    return summary
 
 
 @pause_collection()
