@@ -9,12 +9,13 @@ import sys
 import zlib
 from base64 import b64decode
 from collections import Counter
+from contextlib import ExitStack
 from html import unescape
 from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.stored.pages import is_own, write_last_page
+from swarm_bench.app.stored.pages import is_own, report_page, write_last_page
 from swarm_bench.app.stored.session import StoredSession
 from swarm_bench.core.events import WarningRaised
 from swarm_bench.core.report.document import Document
@@ -334,6 +335,15 @@ def test_a_series_of_which_a_session_runs_says_so(bench: Bench, series: Path) ->
     for folder in (series, series / "agents-2"):
         assert STILL_RUNS in (folder / "report.html").read_text()
     assert STILL_RUNS not in (series / "agents-1" / "report.html").read_text()
+
+
+def test_what_ends_while_it_is_reported_is_reported_again(bench: Bench, series: Path) -> None:
+    (series / "agents-1" / "report.html").write_text("<p>mine</p>")
+    with ExitStack() as running:
+        running.enter_context(hold_lock(series / "agents-2" / LOCK))
+        report_page(series, {}, lambda event: running.close())
+    for folder in (series, series / "agents-2"):
+        assert STILL_RUNS not in (folder / "report.html").read_text()
 
 
 def test_a_session_that_runs_says_so(bench: Bench, session: Path) -> None:
