@@ -219,7 +219,8 @@ def _draw_calls(
             width = least if too_short >= least else 0.0
             too_short -= width
         if width:
-            yield _time_x(timeline, first), round(width, 1)
+            x = min(_time_x(timeline, first), _time_x(timeline, bar.end) - width)
+            yield round(x, 1), round(width, 1)
 
 
 def _join_spans(timeline: Timeline, bar: Bar, spans: CallSpans) -> Sequence[tuple[float, float]]:

@@ -87,7 +87,8 @@ def _write_notes(session: ModelSession) -> Iterator[str]:
     yield from experiment.data_notes
     once = [model.name for model in experiment.models if model.once]
     if once and experiment.runs > 1:
-        yield f"Asked in the first run alone, as it answers the same in each: {list_few(once)}."
+        names = list_few(once)
+        yield f"Asked in the first run alone, as the answers are the same in each: {names}."
     if experiment.data.published:
         yield (
             f"The data set was published on {experiment.data.published}: models that were trained "

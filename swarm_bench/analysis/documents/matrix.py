@@ -46,15 +46,15 @@ LEGEND = TimelineLegend(
     agents={
         None: "agent",
         Tone.BAD: "agent that did not finish",
-        Tone.OPEN: "agent that runs again",
+        Tone.OPEN: "agent to be run again",
     },
     calls="waiting for a tool",
     phases="set-up and clean-up",
 )
 _READING = (
-    "When each agent ran, and above agents the set-up of their swarm (workspace, service, index, "
-    "first call) and what follows them. A call is drawn where its transcript has the times, and "
-    "it is long enough to be seen."
+    "When each agent ran, and above agents, as far as it is recorded, the set-up of their swarm "
+    "(workspace, service, index, first call) and what follows them. Waiting for tools is drawn "
+    "where the transcript has the times; waits that are too short to be seen are drawn together."
 )
 
 

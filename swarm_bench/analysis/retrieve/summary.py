@@ -43,8 +43,6 @@ from swarm_bench.core.session.retrieving import (
 from swarm_bench.core.session.tasks import relevant_files
 from swarm_bench.runtime.workspaces.omissions import sentences_on
 
-_LEAST_SHARE = 1e-9
-"""Least reciprocal of a rank that there can be."""
 _SCORES = ("recall_1", "recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
 _DEFINED_METRICS = (*_SCORES, "files", "tokens", "empty", "failed")
 _COMPARED_METRICS = ("recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
@@ -74,8 +72,7 @@ class ComparedSearches(Answers):
         """Yield the rank of the first right file."""
         share = get_figure(record, "reciprocal_rank")
         if share is not None:
-            rank = f"{1 / share:.0f}" if share > _LEAST_SHARE else "none is named"
-            yield "rank of the first right file", rank
+            yield "rank of the first right file", f"{1 / share:.0f}" if share else "none is named"
 
     def check_key(self, record: CaseRecord) -> Iterator[tuple[str, bool]]:
         """Yield the right files. The answer is read as one of an agent: patterns of a mode file are

@@ -51,8 +51,8 @@ class StoredSession:
     notice = ""
     """What stands before all else of its summary and its page."""
     pages: frozenset[Path] = frozenset()
-    """Pages of its members that were written now: its own page leads to these alone, as any other
-    one may be by anybody."""
+    """Pages of its members that its own page may lead to: those that were just written, as any
+    other one may be by anybody."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

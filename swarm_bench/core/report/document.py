@@ -179,9 +179,9 @@ class ShownEffect:
     """Difference that is of no importance: a share of a ratio, or a difference."""
     better: Better | None
     margin_label: str
+    """Label of the band of the margin."""
     cases: str
     """What it is over: `15 tasks`."""
-    """Label of the band of the margin."""
 
 
 @dataclass(frozen=True, kw_only=True)
